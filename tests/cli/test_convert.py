@@ -1,4 +1,4 @@
-"""`unseen convert`: there and back again, by the command line; tests/data/test_convert.py has the formats."""
+"""`unseen convert`: there and back again, by the command line; tests/data/test_write.py has the formats."""
 
 from __future__ import annotations
 

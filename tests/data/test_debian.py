@@ -8,7 +8,6 @@ import importlib.util
 import itertools
 import lzma
 import re
-import subprocess
 import sys
 from pathlib import Path
 
@@ -133,9 +132,6 @@ def test_graph_of_a_small_index(tool):
     assert lines(arrays["words"]) == ["board", "game"]  # `engine` is in two packages only
     assert arrays["word_counts"].tolist() == [1, 2, 2, 2, 0, 0]
     assert arrays["word_columns"].tolist() == [0, 0, 1, 0, 1, 0, 1]
-
-
-def test_order_of_indexes_does_not_matter(tool):
     update = "Package: board\nVersion: 1.0-1+deb12u1\nSection: editors\nSuggests: chess\nDescription: moved\n"
     one, two = tool.build([PACKAGES, update]), tool.build([update, PACKAGES])
     assert all(np.array_equal(one[key], two[key]) for key in one)
@@ -169,18 +165,6 @@ def test_tool_reads_packed_indexes_and_writes_the_same_bytes(tool, tmp_path, cap
     assert hashlib.sha256(made[0]).hexdigest() in shown
     with np.load(tmp_path / "Packages.npz", allow_pickle=False) as arrays:
         assert lines(arrays["words"]) == ["board", "game"]
-
-
-def test_tool_without_an_index_says_so(tool, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(tool, "LISTS", tmp_path)
-    assert tool.main([]) == 1
-    assert "no package index" in capsys.readouterr().err
-
-
-def test_tool_runs_as_a_script():
-    done = subprocess.run([sys.executable, str(TOOL), "--help"], capture_output=True, text=True, timeout=60)
-    assert done.returncode == 0
-    assert "Packages" in done.stdout
 
 
 def test_checksum_counts_and_ids_of_the_bundled_graph_agree():

@@ -45,11 +45,6 @@ def test_seeds_rule_the_draw():
     assert first.labels.codes.tolist() == second.labels.codes.tolist()
 
 
-@pytest.mark.parametrize("n_edges", [0, 1, 9, 10])
-def test_number_of_edges_can_be_chosen(n_edges):
-    assert unseen.random_graph(5, n_edges=n_edges, random_state=0).n_edges == n_edges
-
-
 def test_pairs_are_numbered_without_gap_also_where_floats_are_coarse():
     low, high = _pair(np.arange(10))
     assert list(zip(low.tolist(), high.tolist(), strict=True)) == [(i, j) for j in range(5) for i in range(j)]
@@ -78,7 +73,7 @@ def test_planted_partition_has_the_expected_degrees_and_words():
     assert data.graph.feature_names[20] == "c1_word0"
 
 
-def test_planted_partition_at_its_limits():
+def test_graphs_at_their_limits():
     whole = unseen.planted_partition(6, 2, degree_within=2, degree_between=3, random_state=0)
     assert whole.graph.n_edges == 15
     empty = unseen.planted_partition(6, 2, degree_within=0, degree_between=0, random_state=0)
@@ -87,13 +82,7 @@ def test_planted_partition_at_its_limits():
     assert bare.graph.features is None
     alone = unseen.planted_partition(1, 1, degree_within=0, degree_between=0, random_state=0)
     assert alone.graph.n_nodes == 1
-
-
-def test_planted_classes_can_be_learnt_from_words():
-    data = unseen.planted_partition(400, 4, random_state=0)
-    own = np.array([[name.startswith(f"c{c}_") for c in range(4)] for name in data.graph.feature_names])
-    guessed = np.asarray(data.graph.features @ own.astype(np.float32)).argmax(axis=1)
-    assert np.mean(guessed == data.labels.codes) > 0.8
+    assert [unseen.random_graph(5, n_edges=n, random_state=0).n_edges for n in (0, 1, 9, 10)] == [0, 1, 9, 10]
 
 
 @pytest.mark.parametrize(

@@ -1,24 +1,26 @@
-"""Headers: detected per file, never at the cost of a row of data, and never without a notice."""
+"""Headers and columns: found by their meaning, never at the cost of a row of data, never without a notice."""
 
 from __future__ import annotations
 
 import logging
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
 import pytest
+from pyarrow import csv
 
 import unseen
+from reading import edges_of, write
 from unseen.data.headers import explain_header
 from unseen.data.layouts import inspect_file
+from unseen.data.options import Options
+from unseen.engine.partition import partition
 
 from .first_rows import FIRST_ROWS, FirstRow
-
-
-def write(path: Path, content: str) -> Path:
-    path.write_text(content, "utf-8")
-    return path
 
 
 def ids(graph: unseen.Graph) -> list[str]:
@@ -53,11 +55,6 @@ def test_first_rows_as_people_have_them(
         assert set(graph.node_ids) == set(row.ids())
 
 
-@pytest.mark.parametrize("first", ["src,dst", "from,to", "gene1,gene2"])
-def test_the_user_may_say_that_there_is_no_header(first: str, tmp_path: Path) -> None:
-    assert unseen.read_graph(write(tmp_path / "e.csv", f"{first}\na,b\n"), header=False).n_edges == 2
-
-
 @pytest.mark.parametrize(
     ("role", "first", "below"),
     [
@@ -87,11 +84,6 @@ def test_an_edge_that_may_be_a_header_gets_a_warning(
     unseen.read_graph(write(tmp_path / "long.csv", "a,b\n" + "c,d\n" * 300 + "a,d\n"))
     assert not caplog.records
     assert unseen.read_graph(path, header=True).n_edges == 4
-
-
-def test_the_first_line_is_parsed_as_the_others_are(tmp_path: Path) -> None:
-    graph = unseen.read_graph(write(tmp_path / "e.csv", '" a",b\nb," a"\n" a",c\n'))
-    assert ids(graph) == [" a", "b", "c"]
 
 
 EDGES = "a b\nb c\nc a\n"
@@ -129,16 +121,11 @@ def test_the_only_unknown_id_in_line_one_is_a_header(
     assert "zig" in ids(known)
 
 
-def test_labels_that_name_many_new_nodes_are_taken_as_they_are(tmp_path: Path) -> None:
-    edges = write(tmp_path / "p.txt", EDGES)
-    labels = write(tmp_path / "p.csv", "p,u\na,x\nq,y\n")
-    assert ids(unseen.read_graph(edges, labels=labels)) == ["a", "b", "c", "p", "q"]
-
-
-def test_a_node_called_like_a_column_keeps_its_label(tmp_path: Path) -> None:
-    edges = write(tmp_path / "p.txt", "a name\nname c\n")
+def test_rows_of_labels_that_look_like_a_header_stay(tmp_path: Path) -> None:
+    many = write(tmp_path / "p.csv", "p,u\na,x\nq,y\n")
+    assert ids(unseen.read_graph(write(tmp_path / "p.txt", EDGES), labels=many)) == ["a", "b", "c", "p", "q"]
     labels = write(tmp_path / "p.csv", "name,red\na,red\nc,blue\n")
-    graph = unseen.read_graph(edges, labels=labels)
+    graph = unseen.read_graph(write(tmp_path / "p.txt", "a name\nname c\n"), labels=labels)
     assert len(unseen.read_labels(labels, graph).labelled) == 3
 
 
@@ -156,11 +143,10 @@ def test_header_said_for_one_of_two_files(tmp_path: Path, caplog: pytest.LogCapt
     for content in ("a,b\nb,c\nc,a\n", "x,y,0.5\na,b,1\n"):  # ids that occur again, a number
         kept = unseen.read_graph(write(tmp_path / "g.csv", content), header=True)
         assert kept.n_edges == content.count("\n")
-
-
-def test_naming_a_cell_of_the_first_row_makes_it_a_header(tmp_path: Path) -> None:
-    graph = unseen.read_graph(write(tmp_path / "e.csv", "zig,zag,zug\na,b,c\nb,c,a\n"), src="zag", dst="zug")
-    assert (ids(graph), graph.n_edges) == (["a", "b", "c"], 2)
+    named = write(
+        tmp_path / "g.csv", "zig,zag,zug\na,b,c\nb,c,a\n"
+    )  # a column that is named is one of a header
+    assert ids(unseen.read_graph(named, src="zag", dst="zug")) == ["a", "b", "c"]
 
 
 def test_first_row_of_nodes(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -172,14 +158,133 @@ def test_first_row_of_nodes(tmp_path: Path, caplog: pytest.LogCaptureFixture) ->
     assert "line 1 (z) is read as data, though its id occurs nowhere else" in caplog.text
 
 
-def test_a_delimiter_is_taken_where_it_fits(tmp_path: Path) -> None:
-    edges = write(tmp_path / "e.txt", "a b;c\nc;d\n")
-    nodes = write(tmp_path / "n.txt", "z z\n")
-    features = write(tmp_path / "f.csv", "node,x\na b,1\nc,2\nd,3\nz z,4\n")
-    labels = write(tmp_path / "l.tsv", "node\tlabel\na b\tred; or so\nc\tblue\n")
-    graph = unseen.read_graph(edges, nodes, features, labels, delimiter=";")
-    assert ids(graph) == ["a b", "c", "d", "z z"]
-    assert np.asarray(graph.features).ravel().tolist() == [4, 1, 2, 3]
-    assert unseen.read_labels(labels, graph, delimiter=";").classes == ("blue", "red; or so")
-    with pytest.raises(unseen.InputError, match="has 1 column;"):
-        unseen.read_graph(edges, delimiter="|")
+# Which column is what
+
+
+@pytest.mark.parametrize(
+    ("content", "notice"),
+    [
+        ("product_a,product_b,times_bought_together\nP1,P2,3\nP2,P3,1\n", "edges.csv: product_a -> product_b, weight"),
+        ("date,from_account,to_account,amount\n2024-01-01,A,B,5\n", "from_account -> to_account, weight amount"),
+        ("zig,zag,date,zug,count\na,b,2024-01-01,7,3\n", "zig -> zag, weight count"),
+        ("zig,zag,n_joint,year\na,b,4,1999\n", "zig -> zag, weight n_joint"),
+        ("zig,zag,year\na,b,1999\nb,c,2001\n", "edges.csv: zig -> zag ("),
+        ("follower,followee,since,strength\na,b,2020-01-01,0.5\n", "follower -> followee, weight strength"),
+        (",person,friend,score\n0,a,b,1\n1,b,c,2\n", "person -> friend, weight score"),
+        ("head,relation,tail\na,likes,b\nb,hates,c\n", "head -> tail, type relation"),
+        ("target;source\na;b\n", "edges.csv: source -> target"),
+        ("Source;Target;Type;Id\na;b;Undirected;1\nb;c;Undirected;2\n", "edges.csv: ignored columns: 'Type', 'Id'"),
+    ],
+)  # fmt: skip
+def test_the_columns_of_edges(
+    tmp_path: Path, content: str, notice: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "unseen")
+    path = write(tmp_path / "edges.csv", content)
+    graph = unseen.read_graph(path)
+    assert notice in caplog.text
+    assert graph.n_edges == content.count("\n") - 1
+    frame = pd.read_csv(path, sep=None, engine="python")
+    assert edges_of(unseen.read_graph(frame)) == edges_of(graph)
+    if "relation" not in content:
+        partition(path, tmp_path / "parts", parts=1)
+
+
+@pytest.mark.parametrize(
+    ("role", "content", "notices"),
+    [
+        ("labels", "node,label\na,x\n", []),
+        ("labels", "id,label\na,x\n", ["node id, label label"]),
+        ("labels", "node,label,label\na,x,y\nb,y,z\n", ["ignored column: 'label'"]),
+        (
+            "labels",
+            "user_id,price,category\na,5,x\n",
+            ["node user_id, label category", "ignored column: 'price'"],
+        ),
+        ("features", "node,size\na,1\nb,2\nc,3\n", []),
+        ("features", "id,size\na,1\nb,2\nc,3\n", ["node id"]),
+        ("text", "node,text\na,old red\nb,old\nc,red\n", []),
+        ("text", "id,title\na,old red\nb,old\nc,red\n", ["node id, text title"]),
+        ("text", "id,title,tag\na,old red,x\nb,old,y\nc,red,x\n", ["consists of the columns 'title', 'tag'"]),
+    ],
+)
+def test_each_header_that_is_not_the_documented_one_has_a_notice(
+    tmp_path: Path, role: str, content: str, notices: list[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "unseen")
+    edges = write(tmp_path / "e.csv", "src,dst\na,b\nb,c\n")
+    sources: dict[str, Any] = {role: write(tmp_path / f"{role}.csv", content)}
+    assert unseen.read(edges, **sources).graph.n_nodes == 3
+    assert all(notice in caplog.text for notice in notices)
+    assert bool(notices) == (f"{role}.csv: " in caplog.text)
+
+
+def test_a_column_that_is_used_as_a_feature_is_not_called_ignored(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "unseen")
+    people = write(tmp_path / "p.csv", "id,age,team\na,5,red\nb,7,blue\n")
+    unseen.read([("a", "b")], labels=people, features=people)
+    assert "ignored" not in caplog.text
+    unseen.read(write(tmp_path / "e.csv", "src,dst,weight\n"), labels=people)
+    assert "p.csv: ignored column: 'age'" in caplog.text
+    assert "e.csv has a header but no rows" in caplog.text
+
+
+def test_named_columns_are_for_the_files_that_have_them(tmp_path: Path) -> None:
+    edges = write(tmp_path / "e.csv", "src,dst,weight,times\nP1,P2,9,2\nP2,P3,9,1\n")
+    people = write(tmp_path / "p.csv", "person,age,team,label\nP1,5,red,x\nP2,7,blue,y\nP3,9,red,z\n")
+    texts = write(tmp_path / "t.csv", "sku,text\nP1,red chair\nP2,red table\nP3,old table\n")
+    labels = write(tmp_path / "l.csv", "node,label\nP1,red\n")
+    options: dict[str, Any] = {"label_column": "team", "node_column": "person", "weight": "times"}
+    data = unseen.read(edges, labels=[people, labels], text=texts, **options)
+    assert data.labels is not None
+    assert (data.labels.classes, data.graph.adjacency.max()) == (("blue", "red"), 2)
+    assert data.graph.feature_names == ("red", "table")
+    pq.write_table(csv.read_csv(people), tmp_path / "p.parquet")
+    assert unseen.read(edges, labels=tmp_path / "p.parquet", **options).labels.classes == ("blue", "red")
+    with pytest.raises(
+        unseen.InputError, match=r"p\.csv' has no column 'x' .*--label-column.*'person', 'age'"
+    ):
+        unseen.read(edges, labels=people, text=texts, label_column="x")
+    for column in ("src", "dst", "weight"):
+        for read in (unseen.read, partial(partition, output=tmp_path / "parts", parts=1)):
+            with pytest.raises(
+                unseen.InputError, match=rf"e\.csv' has no column 'x' .*--{column}.*'src', 'dst'"
+            ):
+                read(edges, **{column: "x"})
+    with pytest.raises(unseen.InputError, match=r"has no column 'x' .*--node-column"):
+        unseen.read(edges, labels=people, text=texts, node_column="x")
+
+
+def test_inspect_file(tmp_path: Path) -> None:
+    path = write(
+        tmp_path / "e.csv", "product_a;product_b;times;day\nP1;P2;3;2024-01-01\nP2;P3;1;2024-01-02\n"
+    )
+    layout = inspect_file(path, "edges")
+    assert (layout.delimiter, layout.has_header) == (";", True)
+    assert layout.columns == {"src": "product_a", "dst": "product_b", "weight": "times"}
+    assert any("ignored column: 'day'" in notice for notice in layout.notices)
+    assert inspect_file(path, "edges", Options(dst="day")).columns["dst"] == "day"
+    bare = inspect_file(write(tmp_path / "b.txt", "a b 2\nb c 1\n"), "edges")
+    assert (bare.delimiter, bare.has_header) == (" ", False)
+    assert bare.columns == {"src": 0, "dst": 1, "weight": 2}
+    texts = inspect_file(write(tmp_path / "t.csv", "sku,description\nP1,red chair\n"), "text")
+    assert texts.columns == {"node": "sku", "text": "description"}
+
+
+def test_gephi_tables(tmp_path: Path) -> None:
+    sources = {
+        "edges": write(
+            tmp_path / "e.csv", "Source,Target,Type,Id,Label,timeset,Weight\n1,2,Undirected,0,,,2.0\n"
+        ),
+        "nodes": write(tmp_path / "n.csv", "Id,Label,timeset,team\n1,Ann,,x\n2,Bob,,y\n3,Cid,,\n"),
+    }
+    with pytest.raises(
+        unseen.InputError, match=r"'Label' is a name, not a class.* 'timeset', 'team'.*--label-column"
+    ):
+        unseen.read(**sources, labels=sources["nodes"])
+    data = unseen.read(**sources, labels=sources["nodes"], label_column="team")
+    assert data.graph.adjacency.toarray().tolist() == [[0, 2, 0], [2, 0, 0], [0, 0, 0]]
+    assert data.labels is not None
+    assert data.labels.to_pandas().tolist() == ["x", "y", None]

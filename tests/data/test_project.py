@@ -50,24 +50,15 @@ def test_paths_are_relative_to_the_project_file(folder: Path) -> None:
         "labels": [str(folder / "labels.csv"), str(folder / "more.csv")],
         "features": [f"paper={folder / 'more.csv'}"],
     }
-
-
-def test_one_value_stands_for_a_list_of_one(folder: Path) -> None:
-    assert read(folder, 'graph = "edges.csv"\nlabels = "labels.csv"')["labels"] == [
-        str(folder / "labels.csv")
-    ]
-
-
-def test_an_equals_sign_in_a_file_name_is_no_type(folder: Path) -> None:
-    assert read(folder, 'graph = "edges.csv"\nfeatures = "f=1.csv"')["features"] == [str(folder / "f=1.csv")]
-
-
-def test_a_data_set_is_a_graph(folder: Path) -> None:
-    assert read(folder, 'graph = "debian"')["graph"] == "debian"
-
-
-def test_a_byte_order_mark_and_windows_line_ends_are_read(folder: Path) -> None:
+    one = read(folder, 'graph = "debian"\nlabels = "labels.csv"\nfeatures = "f=1.csv"')  # no type, but a name
+    assert one == {
+        "graph": "debian",
+        "labels": [str(folder / "labels.csv")],
+        "features": [str(folder / "f=1.csv")],
+    }
     assert read(folder, b'\xef\xbb\xbfgraph = "edges.csv"\r\nseed = 3\r\n')["seed"] == 3
+    assert relative_path(folder / "a" / "b.csv", folder) == "a/b.csv"
+    assert relative_path(folder / "b.csv", folder / "a") == "../b.csv"
 
 
 GRAPH = 'graph = "edges.csv"\n'
@@ -96,6 +87,7 @@ MISTAKES = {
     "no quotes": ("seed = 0\ngraph = edges.csv\n", "line 2: this is not valid TOML .*'graph = edges.csv'"),
     "an open list": (GRAPH + 'labels = ["labels.csv"', "line 2: this is not valid TOML"),
     "the same key twice": (GRAPH + GRAPH, "line 2: this is not valid TOML"),
+    "no text": (b'graph = "\xff.csv"', "not a text in UTF-8"),
 }
 
 
@@ -104,13 +96,6 @@ def test_a_mistake_is_an_error_with_line_and_key(folder: Path, mistake: str) -> 
     text, sentence = MISTAKES[mistake]
     with pytest.raises(unseen.InputError, match=rf"unseen\.toml.*{sentence}"):
         read(folder, text)
-
-
-def test_what_is_no_text_is_an_error(folder: Path) -> None:
-    with pytest.raises(unseen.InputError, match="not a text in UTF-8"):
-        read(folder, b'graph = "\xff.csv"')
-    with pytest.raises(unseen.InputError, match=r"there is no file .*`unseen init` writes"):
-        read_project(folder / "nowhere" / "unseen.toml", DECLARED)
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])), st.integers(0), st.booleans(), st.floats(0, 1))
@@ -130,8 +115,3 @@ def test_what_is_written_is_read_back(
     write_project(folder / "unseen.toml", values)
     project = read_project(folder / "unseen.toml", DECLARED)
     assert project.values == {**values, "graph": str(folder / "edges.csv")}
-
-
-def test_paths_are_written_with_slashes(tmp_path: Path) -> None:
-    assert relative_path(tmp_path / "a" / "b.csv", tmp_path) == "a/b.csv"
-    assert relative_path(tmp_path / "b.csv", tmp_path / "a") == "../b.csv"

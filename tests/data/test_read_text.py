@@ -6,8 +6,11 @@ import csv
 import gzip
 import io
 import logging
+import os
 import tempfile
+import threading
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,19 +18,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import unseen
+from reading import edges_of, write
 from unseen.data.read import read_label_list
-
-
-def write(path: Path, content: str | bytes) -> Path:
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return path
-
-
-def edges_of(graph: unseen.Graph) -> dict[frozenset[str], float]:
-    coo = graph.adjacency.tocoo()
-    ids = graph.node_ids
-    return {frozenset((ids[i], ids[j])): w for i, j, w in zip(coo.row, coo.col, coo.data, strict=True)}
-
 
 AB_BC = {frozenset("ab"): 1.0, frozenset("bc"): 1.0}
 
@@ -47,7 +39,6 @@ AB_BC = {frozenset("ab"): 1.0, frozenset("bc"): 1.0}
         ("e.csv", "a;b\nb;c\n"),
         ("e.csv", "a\tb\nb\tc\n"),
         ("e.tsv", "a\tb\nb\tc\n"),
-        ("e.txt", "a b\nb c\n"),
         ("e.txt", "  a   b\nb \t c  \n"),
         ("e.txt", "src dst\na b\nb c\n"),
         ("e.edgelist", "a b\nb c\n"),
@@ -57,71 +48,77 @@ AB_BC = {frozenset("ab"): 1.0, frozenset("bc"): 1.0}
         ("e.csv", "src,dst,weight\na,b,1\nb,c,1.0\n"),
         ("e.csv", "a,b,1\nb,c,+1e0\n"),
         ("e.csv", "weight,src,dst\n1,a,b\n1,b,c\n"),
+        ("e.csv.gz", gzip.compress(b"a,b\nb,c\n")),
+        ("e.csv", gzip.compress(b"a,b\nb,c\n")),
     ],
 )
 def test_one_graph_in_many_clothes(tmp_path: Path, name: str, content: str | bytes) -> None:
-    graph = unseen.read_graph(write(tmp_path / name, content))
-    assert edges_of(graph) == AB_BC
-    assert sorted(graph.node_ids) == ["a", "b", "c"]
+    assert edges_of(unseen.read_graph(write(tmp_path / name, content))) == AB_BC
 
 
-def test_blanks_separate_the_edge_lists_of_networkx(tmp_path: Path) -> None:
-    (tmp_path / "e.edgelist").write_text("a;b c,d {}\nc,d e;f {}\n")
-    assert unseen.read(tmp_path / "e.edgelist").graph.node_ids.tolist() == ["a;b", "c,d", "e;f"]
-
-
-@pytest.mark.parametrize("name", ["e.csv.gz", "e.csv"])
-def test_gzip_is_known_by_its_bytes(tmp_path: Path, name: str) -> None:
-    path = write(tmp_path / name, gzip.compress(b"src,dst\na,b\nb,c\n"))
-    assert edges_of(unseen.read_graph(path)) == AB_BC
-
-
-def test_ids_stay_as_they_are(tmp_path: Path) -> None:
-    graph = unseen.read_graph(write(tmp_path / "e.csv", "src,dst\n007,7\n7,1e3\na b,ü\n+1,NA\nnull,1e3\n"))
-    assert graph.node_ids.tolist() == ["007", "7", "1e3", "a b", "ü", "+1", "NA", "null"]
-
-
-def test_digits_only_give_strings(tmp_path: Path) -> None:
-    graph = unseen.read_graph(write(tmp_path / "e.csv", "007,08\n08,9\n"))
-    assert graph.node_ids.tolist() == ["007", "08", "9"]
-
-
-def test_quoted_cells_keep_what_is_in_them(tmp_path: Path) -> None:
-    text = 'src,dst\n"a, x"," b"\n"say ""hi""","line\nbreak"\n"#no comment",z\n'
-    graph = unseen.read_graph(write(tmp_path / "e.csv", text))
-    assert graph.node_ids.tolist() == ["a, x", " b", 'say "hi"', "line\nbreak", "#no comment", "z"]
+@pytest.mark.parametrize(
+    ("name", "content", "options", "ids"),
+    [
+        (
+            "e.csv",
+            "src,dst\n007,7\n7,1e3\na b,ü\n+1,NA\nnull,1e3\n",
+            {},
+            ["007", "7", "1e3", "a b", "ü", "+1", "NA", "null"],
+        ),
+        ("e.csv", "007,08\n08,9\n", {}, ["007", "08", "9"]),
+        (
+            "e.csv",
+            'src,dst\n"a, x"," b"\n"say ""hi""","line\nbreak"\n"#no comment",z\n',
+            {},
+            ["a, x", " b", 'say "hi"', "line\nbreak", "#no comment", "z"],
+        ),
+        (
+            "e.csv",
+            '"a\nb",c\nd,"e\n# f"\n#x "\ng,h\n',
+            {},
+            ["a\nb", "c", "d", "e\n# f", "g", "h"],
+        ),
+        ("e.csv", '5 "inch,b\nb , c\n6 "inch ,d\n', {}, ['5 "inch', "b", "c", '6 "inch', "d"]),
+        ("e.csv", '" a",b\nb," a"\n" a",c\n', {}, [" a", "b", "c"]),
+        ("e.txt", '"a  b"   c\nc  d\n', {}, ["a  b", "c", "d"]),
+        ("e.edgelist", "a;b c,d {}\nc,d e;f {}\n", {}, ["a;b", "c,d", "e;f"]),
+        ("e.csv", "src;dst\nSmith, J;Doe, A\n", {}, ["Smith, J", "Doe, A"]),
+        ("e.csv", "a;b,c\nd;e,f\n", {"delimiter": ";"}, ["a", "b,c", "d", "e,f"]),
+        ("e.csv", "a;b,c\nd;e,f\n", {"delimiter": ","}, ["a;b", "c", "d;e", "f"]),
+        ("e.txt", "a|b\n", {"delimiter": "|"}, ["a", "b"]),
+        ("e.csv", "person,friend\na,b\n", {"header": True}, ["a", "b"]),
+        ("e.csv", "src,dst\na,b\n", {"header": False}, ["src", "dst", "a", "b"]),
+        ("e.csv", f"a,b\nb,{'x' * 5_000_000}\n", {}, ["a", "b", "x" * 5_000_000]),
+        ("e.txt", f"a b\nc{' ' * 1_000_000}d\n", {}, ["a", "b", "c", "d"]),
+        ("e.csv", f'a,b\nc{chr(9) * 1_000_000},"d"\n', {}, ["a", "b", "c", "d"]),
+    ],
+    ids=lambda value: str(value)[:20],
+)
+def test_ids_stay_as_they_are(
+    tmp_path: Path, name: str, content: str, options: dict[str, Any], ids: list[str]
+) -> None:
+    assert unseen.read_graph(write(tmp_path / name, content), **options).node_ids.tolist() == ids
 
 
 @pytest.mark.parametrize("last", ["b", '"b, c"'])
 def test_blanks_around_an_empty_cell(tmp_path: Path, last: str) -> None:
-    (tmp_path / "l.csv").write_text(f"note,label,node\nx , , {last}\nx ,red, a\n")
-    labels = read_label_list(tmp_path / "l.csv")
-    assert labels.node_ids.tolist() == [last.strip('"'), "a"]
+    path = write(tmp_path / "l.csv", f"note,label,node\nx , , {last}\nx ,red, a\n")
+    assert read_label_list(path).node_ids.tolist() == [last.strip('"'), "a"]
 
 
-def test_quoted_blanks_in_blank_separated_text(tmp_path: Path) -> None:
-    graph = unseen.read_graph(write(tmp_path / "e.txt", '"a  b"   c\nc  d\n'))
-    assert graph.node_ids.tolist() == ["a  b", "c", "d"]
-
-
-def test_header_told(tmp_path: Path) -> None:
-    path = write(tmp_path / "e.csv", "person,friend\na,b\n")
-    assert unseen.read_graph(path, header=True).node_ids.tolist() == ["a", "b"]
-    known = write(tmp_path / "k.csv", "src,dst\na,b\n")
-    assert unseen.read_graph(known, header=False).node_ids.tolist() == ["src", "dst", "a", "b"]
-
-
-def test_delimiter_told(tmp_path: Path) -> None:
-    path = write(tmp_path / "e.csv", "a;b,c\nd;e,f\n")
-    assert unseen.read_graph(path, delimiter=";").node_ids.tolist() == ["a", "b,c", "d", "e,f"]
-    assert unseen.read_graph(path, delimiter=",").node_ids.tolist() == ["a;b", "c", "d;e", "f"]
-    pipe = write(tmp_path / "p.txt", "a|b\n")
-    assert unseen.read_graph(pipe, delimiter="|").node_ids.tolist() == ["a", "b"]
-
-
-def test_header_settles_the_delimiter(tmp_path: Path) -> None:
-    path = write(tmp_path / "e.csv", "src;dst\nSmith, J;Doe, A\n")
-    assert unseen.read_graph(path).node_ids.tolist() == ["Smith, J", "Doe, A"]
+def test_lines_that_begin_with_a_hash_are_comments_where_they_cannot_be_data(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "unseen")
+    text = "# sure\n#one column\nx,#y\n#y,#z\n# c, d\n#z,#x\n#x,w\n#three,columns,here\nw,#y\n"
+    data = unseen.read(write(tmp_path / "e.csv", text))
+    pairs = [("x", "#y"), ("#y", "#z"), ("#z", "#x"), ("#x", "w"), ("w", "#y")]
+    assert set(edges_of(data.graph)) == set(map(frozenset, pairs))
+    assert data.report.comments == 2
+    assert "2 comment lines below the first line of data" in caplog.text
+    labels = write(tmp_path / "l.csv", "node,label\n#y,red\n# z,blue\n")
+    assert unseen.read_labels(labels, data.graph).labelled.tolist() == [1]
+    assert "l.csv: 1 comment line below the first line of data" in caplog.text
 
 
 def test_order_of_first_appearance(tmp_path: Path) -> None:
@@ -134,6 +131,8 @@ def test_order_of_first_appearance(tmp_path: Path) -> None:
     assert np.asarray(graph.features)[:, 0].tolist() == [7, 2, 3, 1, 6, 9]
     assert graph.feature_names == ("x",)
     assert edges_of(graph) == {frozenset("bc"): 1.0, frozenset("ac"): 1.0}
+    alone = unseen.read_graph(write(edges, "src,dst\n"), nodes=["only"])
+    assert (alone.n_nodes, alone.n_edges, alone.node_ids.tolist()) == (1, 0, ["only"])
 
 
 def test_one_notice_says_what_was_read(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -142,56 +141,59 @@ def test_one_notice_says_what_was_read(tmp_path: Path, caplog: pytest.LogCapture
     labels = write(tmp_path / "l.csv", "node,label\na,x\nb,\n")
     graph = unseen.read_graph(edges, labels=labels, drop_negative=True)
     assert edges_of(graph) == {frozenset("ab"): 3.0, frozenset("a"): 1.0}
-    (record,) = caplog.records
-    assert record.getMessage() == (
+    assert caplog.messages == [
         f"read {str(edges)!r}: 5 nodes, 2 edges, 1 repeat (the larger weight kept), 1 self-loop, 3 isolated nodes, "
         "4 unlabelled nodes, 1 edge of negative weight left out, 1 edge of weight 0 left out; edges taken as undirected"
-    )
+    ]
 
 
 def test_policies_for_pairs_listed_twice(tmp_path: Path) -> None:
     path = write(tmp_path / "e.csv", "a,b,1\nb,a,3\nb,a,2\n")
     assert unseen.read_graph(path).adjacency.max() == 3
     assert unseen.read_graph(path, symmetrize="sum").adjacency.max() == 6
-    with pytest.raises(unseen.InputError, match=r"the pair a - b is listed more than once"):
-        unseen.read_graph(path, symmetrize="error")
-    with pytest.raises(unseen.InputError, match=r"`symmetrize` must be .* got 'mean'"):
-        unseen.read_graph(path, symmetrize="mean")  # type: ignore[arg-type]
+    for wrong in ("error", "mean"):
+        with pytest.raises(unseen.InputError, match="symmetrize"):
+            unseen.read_graph(path, symmetrize=wrong)  # type: ignore[arg-type]
 
 
-def test_a_graph_without_edges(tmp_path: Path) -> None:
-    graph = unseen.read_graph(write(tmp_path / "e.csv", "src,dst\n"), nodes=["only"])
-    assert (graph.n_nodes, graph.n_edges, graph.node_ids.tolist()) == (1, 0, ["only"])
+@pytest.mark.parametrize("directed", [True, False])
+def test_a_weight_of_zero_is_counted_and_left_out(tmp_path: Path, directed: bool) -> None:
+    data = unseen.read(write(tmp_path / "e.csv", "src,dst,weight\na,b,0\nb,c,2\nc,d,1\n"), directed=directed)
+    assert (data.graph.n_edges, data.graph.n_nodes, data.report.dropped_zero) == (2, 4, 1)
 
 
-def test_other_columns_are_named_in_a_notice(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.INFO, "unseen")
-    text = "Source,Target,Type,Id,Weight\na,b,Undirected,1,2.5\nb,c,Undirected,2,1\n"
-    graph = unseen.read_graph(write(tmp_path / "gephi.csv", text))
-    assert graph.adjacency.max() == 2.5
-    assert "gephi.csv: ignored columns: 'Type', 'Id'" in caplog.text
-
-
-def test_rows_longer_than_a_block_of_the_parser(tmp_path: Path) -> None:
-    long = "x" * 5_000_000
-    graph = unseen.read_graph(write(tmp_path / "e.csv", f"a,b\nb,{long}\n{long},c\n"))
-    assert [len(name) for name in graph.node_ids] == [1, 1, 5_000_000, 1]
-
-
-def test_features_without_header_have_no_names(tmp_path: Path) -> None:
+def test_features_with_and_without_names(tmp_path: Path) -> None:
     edges = write(tmp_path / "e.csv", "a,b\n")
-    graph = unseen.read_graph(edges, features=write(tmp_path / "f.csv", "b,1,2\na,3,4\n"))
-    assert np.asarray(graph.features).tolist() == [[3, 4], [1, 2]]
-    assert graph.feature_names is None
+    for content, names in (
+        ("b,1,2\na,3,4\n", None),
+        ("paper,mail,web site\nb,1,2\na,3,4\n", ("mail", "web site")),
+    ):
+        graph = unseen.read_graph(edges, features=write(tmp_path / "f.csv", content))
+        assert np.asarray(graph.features).tolist() == [[3, 4], [1, 2]]
+        assert graph.feature_names == names
 
 
-def test_features_with_a_header_of_words(tmp_path: Path) -> None:
-    edges = write(tmp_path / "e.csv", "a,b\n")
-    graph = unseen.read_graph(
-        edges, features=write(tmp_path / "f.tsv", "paper\tmail\tweb site\nb\t1\t2\na\t3\t4\n")
-    )
-    assert graph.feature_names == ("mail", "web site")
-    assert np.asarray(graph.features).tolist() == [[3, 4], [1, 2]]
+def test_a_delimiter_is_taken_where_it_fits(tmp_path: Path) -> None:
+    edges = write(tmp_path / "e.txt", "a b;c\nc;d\n")
+    nodes = write(tmp_path / "n.txt", "z z\n")
+    features = write(tmp_path / "f.csv", "node,x\na b,1\nc,2\nd,3\nz z,4\n")
+    labels = write(tmp_path / "l.tsv", "node\tlabel\na b\tred; or so\nc\tblue\n")
+    graph = unseen.read_graph(edges, nodes, features, labels, delimiter=";")
+    assert sorted(graph.node_ids) == ["a b", "c", "d", "z z"]
+    assert np.asarray(graph.features).ravel().tolist() == [4, 1, 2, 3]
+    assert unseen.read_labels(labels, graph, delimiter=";").classes == ("blue", "red; or so")
+
+
+@pytest.mark.parametrize("is_packed", [False, True])
+def test_pipes_are_read_once(tmp_path: Path, is_packed: bool) -> None:
+    pipe, data = tmp_path / "labels", b"node,label\na,x\nb,y\n"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(gzip.compress(data) if is_packed else data,))
+    writer.start()
+    labels = unseen.read(write(tmp_path / "e.csv", "a,b\n"), labels=pipe).labels
+    writer.join()
+    assert labels is not None
+    assert labels.classes == ("x", "y")
 
 
 CELL = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\r#"), min_size=1, max_size=6)

@@ -1,7 +1,8 @@
-"""The database keeps to its memory, ends when it is interrupted, and says what is missing."""
+"""Reading keeps to its memory: files within their bounds, and a database that spills to disk."""
 
 from __future__ import annotations
 
+import gzip
 import os
 import re
 import signal
@@ -13,7 +14,9 @@ from typing import Any
 import duckdb
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+import scipy.io
 
 import unseen
 from unseen.data.ids import Numbering
@@ -81,20 +84,63 @@ def test_edges_with_signs_stay_in_memory_or_are_refused(
         unseen.read_graph(path, max_memory="200kB")
 
 
+def bomb(path: Path) -> Path:
+    """Write a small file that unpacks to 400 MB or more."""
+    if path.suffix == ".gz":
+        with path.open("wb") as raw, gzip.GzipFile(fileobj=raw, mode="wb", compresslevel=1) as file:
+            for _ in range(40):
+                file.write(b"a,b\n" * 2_500_000)
+    elif path.suffix == ".mat":
+        scipy.io.savemat(path, {"network": np.zeros((7100, 7100))}, do_compression=True)
+    elif path.suffix == ".parquet":
+        column = pa.chunked_array([pa.array(np.zeros(5_000_000, dtype=np.int64))] * 10)
+        pq.write_table(pa.table({"src": column, "dst": column}), path)
+    elif path.stem == "coo":
+        parts = {"data": [1.0], "row": [0], "col": [1], "shape": [10**9, 10**9], "format": b"coo"}
+        np.savez(path, **{key: np.array(value) for key, value in parts.items()})
+    else:
+        np.savez_compressed(path, data=np.zeros((7100, 7100)))
+    return path
+
+
 @pytest.mark.slow
-def test_what_memory_does_not_hold_waits_in_the_folder(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["e.csv.gz", "e.mat", "e.parquet", "coo.npz", "dense.npz"])
+def test_small_files_that_would_take_gigabytes(tmp_path: Path, name: str) -> None:
+    path = bomb(tmp_path / name)
+    assert path.stat().st_size < 2_000_000
+    with pytest.raises(InputError, match=r"needs .* of memory or more, above the bound of .* max_memory="):
+        unseen.read(path)
+
+
+def test_the_bound_on_memory_can_be_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    np.savez(tmp_path / "e.npz", data=np.eye(100))
+    with pytest.raises(InputError, match=r"above `max_memory` of 10 kB"):
+        unseen.read(tmp_path / "e.npz", max_memory="10kB")
+    monkeypatch.setenv("UNSEEN_MAX_MEMORY", "10kB")
+    with pytest.raises(InputError, match=r"above UNSEEN_MAX_MEMORY of 10 kB"):
+        unseen.read(tmp_path / "e.npz")
+    assert unseen.read(tmp_path / "e.npz", max_memory=1_000_000).graph.n_nodes == 100
+    monkeypatch.setenv("UNSEEN_MAX_MEMORY", "much")
+    with pytest.raises(
+        InputError, match=r"`UNSEEN_MAX_MEMORY` takes a size such as 500MB or 2GB, got 'much'"
+    ):
+        unseen.read(tmp_path / "e.npz")
+
+
+@pytest.mark.slow
+def test_a_database_keeps_to_its_memory_and_its_folder(tmp_path: Path) -> None:
     with Database(tmp_path, memory=100_000_000, threads=1) as database:
         database.run("create table x as select range as a, hash(range) as b from range(12000000)")
         assert any((tmp_path / "spill").iterdir())
         assert database.row("select count(*), sum(a) from x") == (12_000_000, 12_000_000 * 11_999_999 // 2)
         with pytest.raises(InputError, match=r"`memory` \(--memory\) is too small"):
             database.run("create table y as select list(b) from x")
-
-
-def test_no_other_file_is_read(tmp_path: Path) -> None:
-    (tmp_path / "secret.csv").write_text("a\n1\n")
-    with Database(tmp_path, memory=10**8, threads=1) as database, pytest.raises(duckdb.PermissionException):
-        database.run(f"create table x as select * from read_csv('{tmp_path / 'secret.csv'}')")
+        with pytest.raises(duckdb.PermissionException):  # no other file is read
+            database.run(f"create table y as select * from read_csv('{__file__}')")
+        database.run("drop table x")
+        database.run("set max_temp_directory_size = '1MB'")
+        with pytest.raises(OutputError, match="the disk is full"):
+            database.run("create table y as select range as a, hash(range) as b from range(12000000)")
 
 
 def test_pieces_have_the_size_that_was_asked_for(tmp_path: Path) -> None:
@@ -119,13 +165,6 @@ def test_ctrl_c_ends_a_query_at_once(tmp_path: Path) -> None:
     finally:
         timer.cancel()
         signal.signal(signal.SIGINT, before)
-
-
-def test_a_full_disk_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with Database(tmp_path, memory=100_000_000, threads=1) as database:
-        database.run("set max_temp_directory_size = '1MB'")
-        with pytest.raises(OutputError, match="the disk is full"):
-            database.run("create table x as select range as a, hash(range) as b from range(12000000)")
 
 
 def test_without_duckdb_the_line_that_installs_it_is_named(

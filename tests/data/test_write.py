@@ -1,4 +1,7 @@
-"""Writing graphs, labels and features: whatever is written is read back, or refused before anything is written."""
+"""Writing and converting: what is beside what, and what is refused before anything is written.
+
+That everything comes back from every format is a law (tests/laws/test_round_trips.py).
+"""
 
 from __future__ import annotations
 
@@ -8,131 +11,62 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import scipy.sparse as sp
 
 import unseen
-from reading import read_features
-from unseen import read_graph, read_labels
-from unseen.data.convert import convert_file
+from reading import dense, edges_of, labels_of, read_features, write
+from unseen import read_graph
+from unseen.data.convert import convert_file, kind_of, write_data
 from unseen.data.options import Options
 from unseen.data.write import write_graph, write_part
 from unseen.errors import InputError, OutputError, UnsupportedError
 
 TEXT = ("g.csv", "g.tsv", "g.txt", "g.edgelist", "g.csv.gz", "g.txt.gz")
-TARGETS = (*TEXT, "g.parquet", "g.npz", "folder")
 
 
-def edges_of(graph: unseen.Graph) -> dict[tuple[str, ...], float]:
-    upper = sp.triu(graph.adjacency, format="coo")
-    names = [str(value) for value in graph.node_ids]
-    pairs = zip(upper.row, upper.col, upper.data, strict=True)
-    return {tuple(sorted((names[i], names[j]))): weight for i, j, weight in pairs}
-
-
-def labels_of(labels: unseen.Labels) -> dict[str, set[str]]:
-    rows, columns = labels.indicator.nonzero()
-    found: dict[str, set[str]] = {}
-    for row, column in zip(rows, columns, strict=True):
-        found.setdefault(str(labels.node_ids[row]), set()).add(labels.classes[column])
-    return found
-
-
-def assert_same_graph(read: unseen.Graph, written: unseen.Graph) -> None:
-    assert sorted(map(str, read.node_ids)) == sorted(map(str, written.node_ids))
-    assert edges_of(read) == edges_of(written)
-    assert (read.features is None) == (written.features is None)
-    if read.features is not None and written.features is not None:
-        order = [[str(v) for v in written.node_ids].index(str(value)) for value in read.node_ids]
-        a, b = (m.toarray() if sp.issparse(m) else m for m in (read.features, written.features))
-        np.testing.assert_array_equal(a, b[order])
-
-
-def read_back(folder: Path, name: str) -> tuple[unseen.Graph, unseen.Labels | None]:
-    """Read everything that lies beside the edges, as a user would name it."""
-    target = folder / name
-    if name == "folder":
-        features = target / "features.npz"
-        graph = read_graph(target, features=features if features.exists() else None)
-        return graph, read_labels(target, graph)
-    parts = {part: next(folder.glob(f"g.{part}.*"), None) for part in ("nodes", "features", "labels")}
-    graph = read_graph(target, parts["nodes"], parts["features"], parts["labels"])
-    return graph, None if parts["labels"] is None else read_labels(parts["labels"], graph)
-
-
-def example(*, sparse: bool = True, ids: list[Any] | None = None) -> tuple[unseen.Graph, unseen.Labels]:
+def example(*, sparse: bool = True, ids: Any = (0, 1, 2, 3)) -> tuple[unseen.Graph, unseen.Labels]:
+    """Weights, a self-loop, an isolated node, unlabelled and multi-label nodes, features with names."""
+    adjacency = np.array([[0, 1, 0, 0], [1, 2, 0.1, 0], [0, 0.1, 0, 0], [0, 0, 0, 0]])
     features: Any = np.array([[0, 1.5], [2, 0], [0, 0], [1 / 3, 0]])
-    graph = unseen.Graph.from_edges(
-        [0, 1, 1],
-        [1, 2, 1],
-        [1.0, 0.1, 2.0],
-        nodes=range(4),
-        features=sp.csr_array(features) if sparse else features,
-    )
-    graph = unseen.Graph(graph.adjacency, graph.features, ids or [0, 1, 2, 3], ("tall", "old"))
+    graph = unseen.Graph(adjacency, sp.csr_array(features) if sparse else features, ids, ("tall", "old"))
     return graph, unseen.Labels.from_values(["0", None, ["0", "1"], "1"], graph.node_ids)
 
 
-@pytest.mark.parametrize("name", TARGETS)
+@pytest.mark.parametrize("name", [*TEXT, "g.parquet", "g.npz", "folder"])
 @pytest.mark.parametrize("sparse", [True, False], ids=["sparse", "dense"])
-def test_round_trip_of_everything(tmp_path: Path, name: str, sparse: bool) -> None:
-    """Weights, a self-loop, an isolated node, unlabelled and multi-label nodes, features with names."""
+def test_parts_lie_beside_the_edges(tmp_path: Path, name: str, sparse: bool) -> None:
     graph, labels = example(sparse=sparse)
     files = write_graph(graph, tmp_path / name, labels=labels)
     assert sorted(files) == sorted(path for path in tmp_path.rglob("*") if path.is_file())
-    read, read_back_labels = read_back(tmp_path, name)
-    assert_same_graph(read, graph)
-    assert read_back_labels is not None
-    assert labels_of(read_back_labels) == labels_of(labels)
-    assert read.feature_names == ("tall", "old")
-    if sparse:
-        assert sp.issparse(read.features)
-
-
-def test_convert_refuses_a_target_before_it_reads(tmp_path: Path) -> None:
-    (tmp_path / "broken.csv").write_bytes(b"\xff")
-    with pytest.raises(InputError, match=r"graphs are not written with the suffix '\.xyz'"):
-        convert_file(tmp_path / "broken.csv", tmp_path / "g.xyz", what="graph")
-    with pytest.raises(OutputError, match="overwritten"):
-        convert_file(tmp_path / "broken.csv", tmp_path / "broken.csv", what="graph")
-
-
-def test_nothing_is_announced_that_was_not_written(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    graph, labels = example(ids=["a", "b b", "c", "d"])
-    with caplog.at_level(logging.INFO, "unseen"):
-        with pytest.raises(UnsupportedError, match="cannot hold the id 'b b'"):
-            write_graph(graph, tmp_path / "g", labels=labels)
-        with pytest.raises(OutputError, match="does not exist"):
-            write_graph(graph, tmp_path / "none" / "g.csv", labels=labels)
-    assert not caplog.text
-
-
-def test_convert_reads_as_told(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("x,y,1\nx,y,-2\ny,x,3\n")
-    options = Options(header=False, symmetrize="sum", drop_negative=True)
-    convert_file(tmp_path / "a.csv", tmp_path / "g.csv", options=options)
-    assert (tmp_path / "g.csv").read_text() == "src,dst,weight\nx,y,4\n"
-
-
-@pytest.mark.parametrize("name", ["edges.npz", "edges.mtx", "folder", "edges.net", "edges.gexf"])
-def test_formats_that_cannot_hold_directions_and_names_say_so(tmp_path: Path, name: str) -> None:
-    matrix = np.array([[0, -1.0], [0, 0]])
-    graph = unseen.Graph.from_relations([unseen.Relation("r", None, None, matrix, directed=True)])  # type: ignore[arg-type]
-    with pytest.raises(unseen.UnsupportedError, match=r"edge directions and .*; use .csv, .parquet"):
-        write_graph(graph, tmp_path / name)
-    assert not any(tmp_path.iterdir())
+    first = [path.read_bytes() for path in files]
+    assert [path.read_bytes() for path in write_graph(graph, tmp_path / name, labels=labels)] == first
+    parts: dict[str, Any] = {
+        part: next(tmp_path.glob(f"g.{part}.*"), None) for part in ("nodes", "features", "labels")
+    }
+    if name == "folder":
+        parts = {"features": tmp_path / name / "features.npz", "labels": tmp_path / name}
+    back = unseen.read(tmp_path / name, **parts)
+    assert edges_of(back.graph) == edges_of(graph)
+    assert labels_of(back.labels) == labels_of(labels)
+    order = [int(node) for node in back.graph.node_ids]
+    assert sorted(order) == [0, 1, 2, 3]
+    np.testing.assert_array_equal(dense(back.graph.features), dense(graph.features)[order])
+    assert back.graph.feature_names == ("tall", "old")
+    assert sp.issparse(back.graph.features) or not sparse
 
 
 def test_directions_signs_and_types_are_columns_of_edges(tmp_path: Path) -> None:
     knows, wrote = np.zeros((2, 4, 4))
     knows[0, 1], wrote[0, 2], wrote[1, 3] = 1, -2.5, 1
-    graph = unseen.Graph.from_relations(
-        [unseen.Relation("knows", "a", "a", knows, directed=True), unseen.Relation("wrote", "a", "p", wrote)],  # type: ignore[arg-type]
-        ["ann", "bob", "p1", "p2"],
-        ["a", "a", "p", "p"],
-        {"p": [[1.0], [2.0]]},
-        {"p": ["year"]},
-    )
+    relations = [
+        unseen.Relation("knows", "a", "a", knows, directed=True),
+        unseen.Relation("wrote", "a", "p", wrote),
+    ]  # type: ignore[arg-type]
+    ids, features, names = ["ann", "bob", "p1", "p2"], {"p": [[1.0], [2.0]]}, {"p": ["year"]}
+    graph = unseen.Graph.from_relations(relations, ids, ["a", "a", "p", "p"], features, names)
     files = write_graph(graph, tmp_path / "edges.csv")
     assert [file.name for file in files] == ["edges.csv", "edges.nodes.csv", "edges.features.p.csv"]
     assert files[0].read_text().splitlines() == [
@@ -142,163 +76,284 @@ def test_directions_signs_and_types_are_columns_of_edges(tmp_path: Path) -> None
         "bob,p2,1,wrote,false",
     ]
     assert files[1].read_text().splitlines()[:2] == ["node,type", "ann,a"]
-    back = unseen.read_graph(files[0], nodes=files[1], features={"p": files[2]})
-    assert repr(back) == repr(graph)
-    assert [repr(each) for each in back.relations] == [repr(each) for each in graph.relations]
+    back = read_graph(files[0], nodes=files[1], features={"p": files[2]})
+    assert [repr(each) for each in (back, *back.relations)] == [
+        repr(each) for each in (graph, *graph.relations)
+    ]
 
 
 def test_each_pair_once_and_weights_only_where_needed(tmp_path: Path) -> None:
-    graph = unseen.Graph.from_edges(["b", "a", "c"], ["a", "c", "c"])
-    write_graph(graph, tmp_path / "g.csv")
-    assert (tmp_path / "g.csv").read_text() == "src,dst\nb,a\na,c\nc,c\n"
-    weighted = unseen.Graph.from_edges(["b", "a"], ["a", "c"], [0.1, 1])
-    write_graph(weighted, tmp_path / "g.txt")
-    assert (tmp_path / "g.txt").read_text() == "b a 0.1\na c 1\n"
-    odd = unseen.Graph.from_edges(["source"], ["target"])  # would be taken for a header
-    assert write_graph(odd, tmp_path / "g.txt") == [tmp_path / "g.txt"]
-    assert (tmp_path / "g.txt").read_text() == "src dst\nsource target\n"
-    assert read_graph(tmp_path / "g.txt").node_ids.tolist() == ["source", "target"]
-    write_graph(odd, tmp_path / "g.csv.gz")
-    assert gzip.decompress((tmp_path / "g.csv.gz").read_bytes()) == b"src,dst\nsource,target\n"
-
-
-def test_notice_says_where_isolated_nodes_went(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    graph, labels = example()
-    with caplog.at_level(logging.INFO, "unseen"):
-        write_graph(graph, tmp_path / "g.csv", labels=labels)
-    assert "g.csv cannot hold nodes without an edge, so all nodes are listed in" in caplog.text
-    assert "g.nodes.csv; read it with nodes=... (--nodes)" in caplog.text
-    assert len(caplog.records) == 1
-
-
-def test_authors_folder(tmp_path: Path) -> None:
+    cases: list[tuple[str, unseen.Graph, str]] = [
+        ("g.csv", unseen.Graph.from_edges(["b", "a", "c"], ["a", "c", "c"]), "src,dst\nb,a\na,c\nc,c\n"),
+        ("g.txt", unseen.Graph.from_edges(["b", "a"], ["a", "c"], [0.1, 1]), "b a 0.1\na c 1\n"),
+        (
+            "g.txt",
+            unseen.Graph.from_edges(["source"], ["target"]),
+            "src dst\nsource target\n",
+        ),  # else a header
+    ]
+    for name, graph, text in cases:
+        assert write_graph(graph, tmp_path / name) == [tmp_path / name]
+        assert (tmp_path / name).read_text() == text
+        assert edges_of(read_graph(tmp_path / name)) == edges_of(graph)
+    write_graph(cases[0][1], tmp_path / "g.csv.gz")
+    assert gzip.decompress((tmp_path / "g.csv.gz").read_bytes()).decode() == cases[0][2]
     graph = unseen.Graph.from_edges([0, 2], [1, 1], nodes=range(4))
     write_graph(graph, tmp_path / "out", labels=unseen.Labels.from_values([["1", "2"], None, "2", "1"]))
     assert (tmp_path / "out" / "graph.txt").read_text() == "0\t1\n1\t2\n"
     assert (tmp_path / "out" / "group.txt").read_text() == "0\t1 2\n1\t\n2\t2\n3\t1\n"
 
 
-def test_same_graph_same_bytes(tmp_path: Path) -> None:
-    graph, labels = example()
-    for name in (*TEXT, "g.parquet", "g.npz"):
-        first = [path.read_bytes() for path in write_graph(graph, tmp_path / name, labels=labels)]
-        assert [path.read_bytes() for path in write_graph(graph, tmp_path / name, labels=labels)] == first
+def test_a_notice_says_where_isolated_nodes_went(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    graph, labels = example(ids=["a", "b b", "c", "d"])
+    with caplog.at_level(logging.INFO, "unseen"):
+        with pytest.raises(UnsupportedError, match="cannot hold the id 'b b'"):
+            write_graph(graph, tmp_path / "g", labels=labels)
+        with pytest.raises(OutputError, match="does not exist"):
+            write_graph(graph, tmp_path / "none" / "g.csv", labels=labels)
+        assert not caplog.text  # nothing is announced that was not written
+        write_graph(graph, tmp_path / "g.csv", labels=labels)
+    assert "g.csv cannot hold nodes without an edge, so all nodes are listed in" in caplog.text
+    assert len(caplog.records) == 1
 
 
 @pytest.mark.parametrize(
     ("name", "ids", "sentence"),
     [
-        (
-            "g.csv",
-            ["a\nb", "c"],
-            r"text cannot hold 'a\\nb', which has a line break or a zero character; use \.parquet",
-        ),
-        ("g.tsv", ["a\0", "c"], "has a line break or a zero character"),
+        ("g.csv", ["a\nb", "c"], r"text cannot hold 'a\\nb', which has a line break .*; use \.parquet"),
         ("g.csv", ["", "c"], "one node has an empty id, which no reader takes; give it a name"),
         ("g.parquet", ["\ud800", "c"], "is not valid Unicode text, so no file can hold it"),
+        ("g.gexf", ["a\x07", "b"], r"\.gexf cannot hold the id 'a\\x07'; use \.csv or \.parquet"),
+        ("g.mtx", ["a", "b"], "Matrix Market has no ids but the row numbers"),
         ("folder", ["a b", "c"], "authors' format cannot hold the id 'a b', .*use .csv or .parquet"),
-        ("folder", ["#a", "c"], "authors' format cannot hold the id '#a'"),
         ("folder", ["src", "dst"], "cannot hold a first edge that looks like a header"),
     ],
 )
 def test_ids_a_format_cannot_hold(tmp_path: Path, name: str, ids: list[Any], sentence: str) -> None:
-    graph = unseen.Graph(sp.csr_array([[0, 1], [1, 0]]), None, ids)
     with pytest.raises(UnsupportedError, match=sentence):
+        write_graph(unseen.Graph(np.array([[0, 1], [1, 0]]), None, ids), tmp_path / name)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", ["edges.npz", "edges.mtx", "folder", "edges.net", "edges.gexf"])
+def test_formats_that_cannot_hold_directions_and_names_say_so(tmp_path: Path, name: str) -> None:
+    matrix = np.array([[0, -1.0], [0, 0]])
+    graph = unseen.Graph.from_relations([unseen.Relation("r", None, None, matrix, directed=True)])  # type: ignore[arg-type]
+    with pytest.raises(UnsupportedError, match=r"edge directions and .*; use .csv, .parquet"):
         write_graph(graph, tmp_path / name)
+    assert not any(tmp_path.iterdir())
+
+
+GRAPH, LABELS = example()
+NAMED = GRAPH.with_features(GRAPH.features, ["node", "x"])
+TARGETS: list[tuple[str, Any, str, str]] = [
+    ("graph", GRAPH, "g.xyz", r"graphs are not written with the suffix '\.xyz'; use one of \.csv, .*or a folder"),
+    ("graph", GRAPH, "g.w2v.txt", r"\.w2v\.txt is reserved for vectors; use \.csv or \.parquet for graphs"),
+    ("graph", GRAPH, "g.parquet.gz", r"Parquet is not packed as \.gz; leave \.gz out"),
+    ("graph", GRAPH, "g.npz.zst", r"numpy is not packed as \.zst; leave \.zst out"),
+    ("labels", LABELS, "l.xlsx", r"labels are not written with the suffix '\.xlsx'; use one of \.csv"),
+    ("labels", LABELS, "l.w2v.txt", r"is reserved for vectors; use \.csv or \.parquet for labels"),
+    ("labels", unseen.Labels.from_values(["x y"], ["a"]), "group.txt", "cannot hold the class 'x y'"),
+    *(
+        ("labels", unseen.Labels(sp.csr_array([[True]]), (name,)), "l.csv", r"would not be read back: .* rename")
+        for name in ("a|b", " a", "nan", "-1")
+    ),
+    ("features", GRAPH, "f.xlsx", r"features are not written with the suffix '\.xlsx'; use one of .*\.npz"),
+    ("features", GRAPH, "f.w2v.txt.gz", r"is reserved for vectors; use \.csv or \.parquet for features"),
+    ("features", GRAPH, "f.mtx", "Matrix Market has no names of columns"),
+    ("features", NAMED, "f.csv", r"text cannot have a feature called 'node', .*\.parquet or"),
+    ("features", GRAPH.with_features(None), "f.csv", "the graph has no features to write"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("role", "value", "name", "sentence"), TARGETS, ids=lambda value: str(value)[:30])
+def test_targets_that_are_refused(tmp_path: Path, role: Any, value: Any, name: str, sentence: str) -> None:
+    path = tmp_path / name
+    with pytest.raises((InputError, UnsupportedError), match=sentence):
+        write_graph(value, path) if role == "graph" else write_part(value, role, path)
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("name", ["a|b", " a", "nan", "-1"])
-def test_class_names_that_would_not_come_back(tmp_path: Path, name: str) -> None:
-    graph = unseen.Graph(sp.csr_array([[0, 1], [1, 0]]))
-    labels = unseen.Labels(sp.csr_array([[True], [False]]), (name,))
-    with pytest.raises(UnsupportedError, match=r"would not be read back: .* rename the class"):
-        write_graph(graph, tmp_path / "g.csv", labels=labels)
-    with pytest.raises(UnsupportedError, match="would not be read back"):
-        write_part(labels, "labels", tmp_path / "labels.csv")
-    assert not list(tmp_path.iterdir())
+def test_features_whose_names_clash_have_a_format(tmp_path: Path) -> None:
+    for suffix in (".npz", ".parquet"):
+        write_part(NAMED, "features", tmp_path / f"f{suffix}")
+        ids, values, names = read_features(tmp_path / f"f{suffix}")
+        assert (list(ids), names) == ([0, 1, 2, 3], ("node", "x"))
+        assert dense(values).tolist() == dense(GRAPH.features).tolist()
 
 
-def test_output_that_is_an_input(tmp_path: Path) -> None:
-    graph, labels = example()
-    write_graph(graph, tmp_path / "g.csv", labels=labels)
+def test_all_files_or_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_graph(GRAPH, tmp_path / "g.csv", labels=LABELS)
     for source in ("g.csv", "g.labels.csv"):
         with pytest.raises(OutputError, match=rf"cannot write .*{source}: .* overwritten"):
-            write_graph(graph, tmp_path / "g.csv", labels=labels, inputs=[tmp_path / source])
+            write_graph(GRAPH, tmp_path / "g.csv", labels=LABELS, inputs=[tmp_path / source])
+    with pytest.raises(InputError, match="labels name 1 nodes that the graph does not have"):
+        write_graph(GRAPH, tmp_path / "h.csv", labels=unseen.Labels.from_values(["x"], ["stranger"]))
+    before = sorted(path.name for path in tmp_path.iterdir())
+    (tmp_path / "h.labels.csv").mkdir()
+    with pytest.raises(OutputError, match="it is a folder"):
+        write_graph(GRAPH, tmp_path / "h.csv", labels=LABELS)
 
-
-def test_folder_that_could_not_be_filled_is_not_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: object, **__: object) -> None:
+    def fill_disk(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(np, "savez_compressed", full)
+    monkeypatch.setattr(np, "savez_compressed", fill_disk)
     with pytest.raises(OutputError, match="the disk is full"):
-        write_graph(example()[0], tmp_path / "new" / "folder")
-    assert not list(tmp_path.iterdir())
+        write_graph(GRAPH, tmp_path / "new" / "folder")
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*before, "h.labels.csv"])
 
 
-@pytest.mark.parametrize("names", [["node", "x"], ["x", "x"]])
-def test_features_whose_names_clash(tmp_path: Path, names: list[str]) -> None:
-    graph = unseen.Graph(sp.csr_array((1, 1)), [[1.0, 2.0]], ["a"], names)
-    with pytest.raises(
-        UnsupportedError, match=rf"text cannot have a feature called '{names[0]}', .*\.parquet or"
-    ):
-        write_part(graph, "features", tmp_path / "f.csv")
-    for suffix in (".npz", ".parquet"):
-        write_part(graph, "features", tmp_path / f"f{suffix}")
-        ids, values, read = read_features(tmp_path / f"f{suffix}")
-        assert (list(ids), np.asarray(values).tolist(), read) == (["a"], [[1.0, 2.0]], tuple(names))
+IDS = ["a", "007", "ü"]
+VECTORS = np.array([[0.5, 1.25, -3], [1e-7, 2, 0], [1 / 3, 0, 1]], dtype=np.float32)
+CHAINS = {
+    "embedding": ["v.csv", "v.parquet", "v.npz", "v.w2v.txt.gz", "v.tsv", "v.w2v.txt", "v.npz", "v.tsv"],
+    "features": ["f.csv", "f.npz", "f.txt.gz", "f.parquet", "f.tsv", "f.npz"],
+    "labels": ["l.csv", "group.txt", "l.parquet", "l.txt", "l.tsv.gz", "group.txt"],
+}
 
 
-def test_one_unwritable_file_and_none_is_written(tmp_path: Path) -> None:
-    graph, labels = example()
-    (tmp_path / "g.labels.csv").mkdir()
-    with pytest.raises(OutputError, match="it is a folder"):
-        write_graph(graph, tmp_path / "g.csv", labels=labels)
-    assert [path.name for path in tmp_path.iterdir()] == ["g.labels.csv"]
+@pytest.mark.parametrize("what", CHAINS)
+def test_from_format_to_format_and_back(tmp_path: Path, what: Any) -> None:
+    names = CHAINS[what]
+    rows = [f"{node},{','.join(map(repr, row))}" for node, row in zip(IDS, VECTORS.tolist(), strict=True)]
+    text = (
+        "node,label\na,x\n007,x|y\nü,\n"
+        if what == "labels"
+        else "\n".join(["node,tall,old,wide", *rows]) + "\n"
+    )
+    path = write(tmp_path / names[0], text)
+    for k, name in enumerate([*names[1:], names[0]]):
+        (tmp_path / str(k)).mkdir()
+        written = convert_file(path, tmp_path / str(k) / name, what=None if what == "labels" else what)
+        path = written[0]
+        if what == "labels":
+            labels = unseen.read_labels(path, unseen.Graph(sp.csr_array((3, 3)), None, IDS))
+            assert labels_of(labels) == {"a": {"x"}, "007": {"x", "y"}}
+            continue
+        read = unseen.read_embedding(path) if what == "embedding" else None
+        ids, matrix = (read.node_ids, read.vectors) if read is not None else read_features(path)[:2]
+        assert list(ids) == IDS
+        assert dense(matrix).astype(np.float32).tolist() == VECTORS.tolist()
 
 
-def test_group_txt_of_labels_alone(tmp_path: Path) -> None:
-    labels = unseen.Labels.from_values(["x", None, ["x", "y"]], ["a", "b", "c"])
-    write_part(labels, "labels", tmp_path / "group.txt")
-    assert (tmp_path / "group.txt").read_text() == "a\tx\nb\t\nc\tx y\n"
-    with pytest.raises(UnsupportedError, match="cannot hold the class 'x y'"):
-        write_part(unseen.Labels.from_values(["x y"], ["a"]), "labels", tmp_path / "group.txt")
+KINDS: list[tuple[str, Any, str, str]] = [
+    ("x.csv", "src,dst\na,b\n", "y.csv", "graph"),
+    ("x.csv", "person,friend\n1,2\n", "y.csv", "graph"),
+    ("x.txt", "1 2\n2 3\n", "y.csv", "graph"),
+    ("x.txt", "node_id node_id\n1 2\n", "y.csv", "graph"),
+    ("x.txt", "a 0.5 1 2\nb 1 2 3\n", "y.csv", "graph"),
+    ("x.txt", "2 3\na 0.5 1 2\nb 1 2 3\n", "y.w2v.txt", "embedding"),
+    ("x.vec", "a 0.5 1 2\n", "y.parquet", "embedding"),
+    ("x.csv", "node,label\n1,2\n", "y.csv", "labels"),
+    ("x.csv", "name,category\na,x\n", "y.csv", "labels"),
+    ("x.csv", "a,x\n", "group.txt", "labels"),
+    ("group.txt", "1 2 3\n", "y.csv", "labels"),
+    ("x.csv", "node,x,y\na,1,2\n", "y.npz", "features"),
+    ("x.csv", "node;x;y;label\na;1;2;3\n", "y.csv", "features"),
+    ("x.csv", "a,0.5,1\n", "-", "graph"),
+    ("x.svmlight", "0 1:2\n", "y.csv", "features"),
+    ("x.parquet", {"from": ["a"], "to": ["b"]}, "y.csv", "graph"),
+    ("x.parquet", {"node": ["a"], "label": ["x"]}, "y.csv", "labels"),
+    ("x.parquet", {"id": ["a"], "vector": [[0.5]]}, "y.csv", "embedding"),
+    ("x.parquet", {"node": ["a"], "features": [[0.5]]}, "y.csv", "features"),
+    ("x.npz", {"data": VECTORS, "feature_names": np.array(IDS)}, "y.csv", "features"),
+    ("x.npz", {"data": VECTORS, "metadata": np.array("{}")}, "y.csv", "graph"),
+    ("x.npz", {"data": VECTORS, "metadata": np.array('{"method": "rect"}')}, "y.csv", "embedding"),
+]
 
 
-@pytest.mark.parametrize(
-    ("part", "name", "sentence"),
-    [
+@pytest.mark.parametrize(("name", "content", "target", "kind"), KINDS, ids=lambda value: str(value)[:20])
+def test_names_say_what_a_file_holds(tmp_path: Path, name: str, content: Any, target: str, kind: str) -> None:
+    path = tmp_path / name
+    if name.endswith(".parquet"):
+        pq.write_table(pa.table(content), path)
+    elif name.endswith(".npz"):
+        np.savez(path, **content)
+    else:
+        write(path, content)
+    assert kind_of(path, target) == kind
+
+
+def test_what_convert_refuses(tmp_path: Path) -> None:
+    np.save(tmp_path / "x.npy", VECTORS)
+    labels, pairs = write(tmp_path / "l.csv", "node,label\na,x\n"), write(tmp_path / "p.txt", "a b\nb c\n")
+    broken = write(tmp_path / "broken.csv", b"\xff")
+    for source, target, options, sentence in (
+        (tmp_path / "x.npy", "y.csv", {}, r"may hold features or an embedding; say which with what="),
+        (tmp_path / "x.npy", "y.csv", {"what": "vectors"}, "unknown kind of file 'vectors'"),
+        (labels, "l.npz", {}, r"labels are not written with the suffix"),
         (
-            "graph",
+            labels,
+            "m.csv",
+            {"what": "labels", "nodes": ["a"]},
+            r"`nodes` goes with a graph, and '.*l\.csv' is to",
+        ),
+        (tmp_path / "none.csv", "m.csv", {}, r"there is no file '.*none\.csv'"),
+        (pairs, "o.w2v.txt", {"what": "graph"}, r"the suffix \.w2v\.txt is reserved for vectors"),
+        (
+            broken,
             "g.xyz",
-            r"graphs are not written with the suffix '\.xyz'; use one of \.csv, .*or a folder",
-        ),
-        ("labels", "l.xlsx", r"labels are not written with the suffix '\.xlsx'; use one of \.csv"),
-        ("features", "f.xlsx", r"features are not written with the suffix '\.xlsx'; use one of .*\.npz"),
-        (
-            "graph",
-            "g.w2v.txt",
-            r"the suffix \.w2v\.txt is reserved for vectors; use \.csv or \.parquet for graphs",
-        ),
-        ("features", "f.w2v.txt.gz", r"is reserved for vectors; use \.csv or \.parquet for features"),
-        ("labels", "l.w2v.txt", r"is reserved for vectors; use \.csv or \.parquet for labels"),
-        ("graph", "g.parquet.gz", r"Parquet is not packed as \.gz; leave \.gz out"),
-        ("graph", "g.npz.zst", r"numpy is not packed as \.zst; leave \.zst out"),
-        ("no features", "f.csv", "the graph has no features to write"),
-        ("strangers", "g.csv", "labels name 1 nodes that the graph does not have"),
-    ],
-)
-def test_targets_that_are_refused(tmp_path: Path, part: str, name: str, sentence: str) -> None:
-    graph, labels = example()
-    strangers = unseen.Labels.from_values(["x"], ["stranger"])
-    write = {
-        "graph": lambda path: write_graph(graph, path),
-        "labels": lambda path: write_part(labels, "labels", path),
-        "features": lambda path: write_part(graph, "features", path),
-        "no features": lambda path: write_part(unseen.Graph.from_edges([0], [1]), "features", path),
-        "strangers": lambda path: write_graph(graph, path, labels=strangers),
-    }[part]
-    with pytest.raises((InputError, UnsupportedError), match=sentence):
-        write(tmp_path / name)
-    assert not list(tmp_path.iterdir())
+            {"what": "graph"},
+            r"graphs are not written with the suffix '\.xyz'",
+        ),  # before it reads
+        (broken, "broken.csv", {"what": "graph"}, "overwritten"),
+    ):
+        with pytest.raises((InputError, OutputError), match=sentence):
+            convert_file(source, tmp_path / target, **options)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["broken.csv", "l.csv", "p.txt", "x.npy"]
+
+
+def test_convert_reads_as_told_several_files_and_their_parts(tmp_path: Path) -> None:
+    edges = write(tmp_path / "e.csv", "x,y,1\nx,y,-2\ny,x,3\n")
+    options = Options(symmetrize="sum", drop_negative=True)
+    parts = [write(tmp_path / f"{node}.csv", f"node,label\n{node},k\n") for node in "xy"]
+    written = convert_file(edges, tmp_path / "g.csv", labels=parts, options=options)
+    assert [path.name for path in written] == ["g.csv", "g.labels.csv"]
+    assert [path.read_text() for path in written] == ["src,dst,weight\nx,y,4\n", "node,label\nx,k\ny,k\n"]
+    with pytest.raises(OutputError, match="overwritten"):
+        convert_file(edges, tmp_path / "g.csv", labels=[*parts, written[1]])
+    for name, text in {"p1.csv": "src,dst\na,b\n", "p2.csv": "src,dst\nb,c\n"}.items():
+        write(tmp_path / name, text)
+    convert_file(str(tmp_path / "p*.csv"), tmp_path / "whole.parquet")
+    assert read_graph(tmp_path / "whole.parquet").node_ids.tolist() == ["a", "b", "c"]
+    with pytest.raises(OutputError, match="the same file is read as input"):
+        convert_file(str(tmp_path / "p*.csv"), tmp_path / "p2.csv")
+
+
+@pytest.mark.parametrize("target", ["-", "/dev/stdout", "/dev/fd/1"])
+def test_standard_output_takes_one_table(
+    tmp_path: Path, target: str, capfdbinary: pytest.CaptureFixture[bytes], caplog: pytest.LogCaptureFixture
+) -> None:
+    unseen.Embedding([[0.5]], ["a"]).save(tmp_path / "v.npz")
+    assert convert_file(write(tmp_path / "l.csv", "node,label\na,x|y\n"), target) == []
+    assert convert_file(tmp_path / "v.npz", target) == []
+    graph = unseen.Graph.from_edges(["a"], ["b"], nodes=["alone"], features=[[1.0], [2.0], [3.0]])
+    labels = unseen.Labels.from_values(["x", None, None], graph.node_ids)
+    for what in (None, "features", "labels"):
+        write_data(graph, labels, target, what)
+    assert "takes the edges only, not the features, labels, nodes without an edge; name a file" in caplog.text
+    with pytest.raises(
+        UnsupportedError, match=r"^the standard output: text cannot have a feature called 'node'"
+    ):
+        write_data(graph.with_features(graph.features, ["node"]), labels, target, "features")
+    converted, graph_text = (
+        b"node,label\na,x\na,y\n1 1\na 0.5\n",
+        b"src,dst\na,b\nnode,feature_0\nalone,1\na,2\nb,3\n",
+    )
+    assert capfdbinary.readouterr().out == converted + graph_text + b"node,label\nalone,x\n"
+
+
+@pytest.mark.slow
+def test_the_bundled_graph_becomes_three_files_and_back(tmp_path: Path) -> None:
+    data = unseen.load_dataset("debian")
+    files = write_data(data.graph, data.labels, tmp_path / "debian", "all")
+    assert [file.name for file in files] == ["edges.csv", "features.parquet", "labels.csv"]
+    back = unseen.read(files[0], features=files[1], labels=files[2])
+    assert back.graph.feature_names == data.graph.feature_names
+    assert "node" in data.graph.feature_names
+    order = {str(node): k for k, node in enumerate(back.graph.node_ids)}
+    rows = [order[node] for node in data.graph.node_ids]
+    assert (back.graph.adjacency[rows][:, rows] != data.graph.adjacency).nnz == 0
+    assert (back.graph.features[rows] != data.graph.features).nnz == 0
+    assert back.labels.classes == data.labels.classes
+    assert (back.labels.indicator[rows] != data.labels.indicator).nnz == 0

@@ -1,19 +1,175 @@
-"""The codec of label files: setting some labels changes no other byte, and what is written is read back."""
+"""Labels in every layout, what counts as no label, and the codec that changes labels and no other byte."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import pandas as pd
+import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import unseen
+from reading import labels_of, write
 from unseen.data.labels_file import Answer, answer_table, answers_of, edit_table, labels_of_answers, read_text
 from unseen.data.labels_text import LabelText
 from unseen.data.options import Options
 from unseen.data.read import read_label_list
+from unseen.data.write import write_part
+
+GRAPH = unseen.Graph.from_edges(["a", "b", "c"], ["b", "c", "d d"])
+EXPECTED = {"a": {"red"}, "b": {"red", "blue"}, "d d": {"10"}}
+ROWS = {"node": ["a", "b", "b", "c", "d d"], "label": ["red", "red", "blue", None, "10"]}
+LISTS = {"node": ["a", "b", "c", "d d"], "label": [["red"], ["blue", "red"], [], ["10", None]]}
+
+
+@pytest.mark.parametrize(
+    ("name", "source"),
+    [
+        ("l.csv", "node,label\na,red\nb,red|blue\nd d,10\n"),
+        ("l.csv", "d d,10\nb,blue\na,red\nb,red\nb,red\n"),
+        ("l.csv", "label,node\n10,d d\nred | blue,b\nred,a\n"),
+        ("l.tsv", "id\tclass\na\tred\nb\tblue|red|\nc\t\nd d\t10\n"),
+        ("l.csv", "paper,label\na,red\nb,red|blue\nd d,10\n"),
+        ("l.csv", "node,topic\na,red\nb,red|blue\nd d,10\n"),
+        ("l.csv", "node,label,note\na,red,x\nb,red|blue,y\nd d,10,z\n"),
+        ("l.csv", "a,red\nb,red|-1|blue\nc,NaN\nc,nan\nc,-1\nc,\nd d,10\n"),
+        ("l.parquet", pa.table(ROWS)),
+        ("", pa.table(LISTS)),
+        ("", pd.DataFrame(ROWS)),
+        ("", pd.DataFrame(ROWS).astype({"label": "category"})),
+        ("", pl.DataFrame(ROWS)),
+        ("", pd.DataFrame(LISTS).set_index("node").rename_axis("product")),
+    ],
+    ids=lambda value: str(value)[:30] if isinstance(value, str) else type(value).__name__,
+)
+def test_one_set_of_labels_in_many_clothes(tmp_path: Path, name: str, source: Any) -> None:
+    if name.endswith("parquet"):
+        pq.write_table(source, tmp_path / name)
+        source = tmp_path / name
+    elif name:
+        source = write(tmp_path / name, source)
+    labels = unseen.read_labels(source, GRAPH)
+    assert labels_of(labels) == EXPECTED
+    assert (labels.classes, labels.node_ids.tolist()) == (("10", "blue", "red"), ["a", "b", "c", "d d"])
+
+
+@pytest.mark.parametrize("kind", ["text", "table", "values"])
+def test_words_for_missing_values_are_no_classes_and_that_is_said(
+    tmp_path: Path, kind: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    rows = {"node": ["a", "b", "c", "d d"], "label": ["NA", "None", "0", "null"]}
+    text = write(tmp_path / "l.csv", "node,label\na,NA\nb,None\nc,0\nd d,null\n")
+    if kind == "values":
+        labels = unseen.Labels.from_values(rows["label"])
+    else:
+        labels = unseen.read_labels(text if kind == "text" else pa.table(rows), GRAPH)
+    assert labels.classes == ("0",)
+    assert "3 labels taken as missing, written NA" in caplog.text
+
+
+def test_group_txt(tmp_path: Path) -> None:
+    path = write(tmp_path / "group.txt", "# node, classes\n a  red\nb\tred blue \n\nc\n")
+    assert labels_of(unseen.read_labels(path, GRAPH)) == {"a": {"red"}, "b": {"red", "blue"}}
+
+
+@pytest.mark.parametrize(
+    ("values", "classes"),
+    [
+        ([10, 2, -1], ("10", "2")),
+        ([10.0, 2.0, float("nan")], ("10", "2")),
+        ([1.5, 2.0, -1.0], ("1.5", "2")),
+        ([True, False, None], ("False", "True")),
+        (["x|y", "y", "-1"], ("x", "y")),
+        ([["x|y"], ["z"], None], ("x|y", "z")),  # lists are not split at the bar
+    ],
+)
+def test_types_of_a_label_column(values: list[object], classes: tuple[str, ...]) -> None:
+    labels = unseen.read_labels(pa.table({"node": ["a", "b", "c"], "label": values}), GRAPH)
+    assert labels.classes == classes
+    assert labels.labelled.tolist() == [0, 1]
+    empty = unseen.read_labels(pa.table({"node": ["a"], "label": pa.nulls(1)}), GRAPH)
+    assert (empty.classes, len(empty.labelled), empty.n_nodes) == ((), 0, 4)
+
+
+def test_an_unknown_id_is_missing_from_what_was_named(tmp_path: Path) -> None:
+    path = write(tmp_path / "l.csv", "node,label\na,x\n007,y\n")
+    for where, more in (("the graph", r".* labels=\.\.\."), ("the embedding", "remove such rows$")):
+        with pytest.raises(unseen.InputError, match=rf"line 3: {where} has no node '007'; {more}"):
+            unseen.read_labels(path, GRAPH, where=where)
+
+
+def test_several_files_of_labels_add_up(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    one = write(tmp_path / "one.csv", "node,label\na,red|blue\nb,red\n")
+    two = write(tmp_path / "two.csv", "node,label\nb,blue\nc,green\na,blue|red\n")
+    labels = unseen.read([("a", "b"), ("b", "c")], labels=[one, two]).labels
+    assert labels is not None
+    assert labels_of(labels) == {"a": {"red", "blue"}, "b": {"red", "blue"}, "c": {"green"}}
+    assert "the node 'b' is labelled red in " in caplog.text
+    assert "one.csv' and blue in " in caplog.text
+    assert "'a'" not in caplog.text  # the same labels twice are no contradiction
+
+
+@pytest.mark.parametrize(
+    ("text", "labels", "answers"),
+    [
+        ("status,x\na,,skipped,x\nb,unknown,,x\nc,, Unknown ,x\n", {"b": "unknown"}, {"a": "skipped", "c": "unknown"}),
+        # a label outweighs a skip, and nothing is there to confirm for c
+        ("status\na,red,confirmed\nb,red,skipped\nc,,confirmed\n", {"a": "red", "b": "red"}, {"a": "confirmed"}),
+        ("status\na,x,active\nb,,closed\n", {"a": "x"}, {}),  # a column of the user's own
+        (
+            "status,unseen_status\na,x,active,confirmed\nb,,closed,skipped\n",
+            {"a": "x"},
+            {"a": "confirmed", "b": "skipped"},
+        ),
+    ],
+)  # fmt: skip
+def test_a_status_is_kept_apart_from_labels(
+    tmp_path: Path, text: str, labels: dict[str, str], answers: dict[str, str]
+) -> None:
+    path = write(tmp_path / "ask.csv", f"node,label,{text}")
+    read = unseen.read_labels(path, GRAPH)
+    assert (labels_of(read), read.answers) == ({node: {name} for node, name in labels.items()}, answers)
+    more = pa.table({"node": ["a"], "label": ["x"]})  # a label takes the place of a skip
+    assert unseen.read_labels([path, more], GRAPH).answers.get("a") != "skipped"
+
+
+def test_a_label_takes_the_place_of_the_one_that_it_replaces(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", logger="unseen")
+    nodes = ["a", "b", "c", "d d"]
+    labels = pa.table({"node": nodes, "label": ["x", "y", "x|z", "x"]})
+    ask = {"node": nodes, "label": ["y", "y", "new", ""], "status": ["", "", "", "skipped"]}
+    asked = pa.table({**ask, "replaces": list("xyzx")})
+    read = unseen.read_labels([labels, asked], GRAPH)
+    assert labels_of(read) == {"a": {"y"}, "b": {"y"}, "c": {"x", "new"}, "d d": {"x"}}
+    assert read.answers == dict.fromkeys(nodes, "confirmed")
+    assert caplog.messages == ["2 labels replaced by answers: node 'a' is y instead of x, and so on"]
+    assert labels_of(unseen.read_labels([asked, labels], GRAPH)) == labels_of(read)
+    for own in (
+        {"node": ["a", "c"], "label": ["", "z"], "replaces": ["x", ""], "status": ["", ""]},  # no answer yet
+        {"node": ["c"], "label": ["z"], "replaces": ["q"]},  # of another label
+    ):
+        read = unseen.read_labels([labels, pa.table(own)], GRAPH)
+        assert labels_of(read) == {"a": {"x"}, "b": {"y"}, "c": {"x", "z"}, "d d": {"x"}}
+
+
+@pytest.mark.parametrize("name", ["l.csv", "l.tsv.gz", "l.parquet", "l.txt", "group.txt"])
+def test_answers_are_read_back_or_refused(tmp_path: Path, name: str) -> None:
+    labels = unseen.Labels.from_values(["x", None, None, ["x", "y"]], [7, 8, 9, 10])
+    labels = unseen.Labels(labels.indicator, labels.classes, labels.node_ids, {8: "skipped", 10: "confirmed"})
+    if name.endswith(".txt"):
+        with pytest.raises(unseen.UnsupportedError, match="has no column for answers"):
+            write_part(labels, "labels", tmp_path / name)
+        return
+    write_part(labels, "labels", tmp_path / name)
+    again = read_label_list(tmp_path / name)
+    assert {int(node): answer for node, answer in again.answers.items()} == labels.answers
+    assert again.counts.tolist() == [2, 1]
+
 
 ODD_IDS = ["a", "007", "=1+1", "@x", "-1", "#5", "# x", "ü ö", "a,b", "a;b", 'say "hi"', "a|b", "two\nlines"]
 ODD_IDS += ["tab\tbed", " x ", "'", "NA", "skipped", "node"]
@@ -58,9 +214,7 @@ def label_files(draw: st.DrawFn) -> tuple[bytes, str, dict[str, set[str]], list[
 
 
 def labels_in(data: bytes, folder: Path, delimiter: str) -> dict[str, Answer]:
-    path = folder / "labels.csv"
-    path.write_bytes(data)
-    return answers_of(read_label_list(path, Options(delimiter=delimiter)))
+    return answers_of(read_label_list(write(folder / "labels.csv", data), Options(delimiter=delimiter)))
 
 
 @pytest.mark.slow
@@ -146,17 +300,13 @@ def test_a_status_in_a_file_without_a_header(tmp_path: Path, delimiter: str, bef
     assert labels.to_lists() == {"a": ["red"], "b": ["blue"]}
 
 
-def test_a_column_that_would_make_a_row_of_a_comment_is_refused() -> None:
+def test_what_cannot_be_written_and_first_lines_that_alone_are_unknown(tmp_path: Path) -> None:
     text = LabelText(b"node,label\n#x,y,z\na,red\n", ",", header=True)
     with pytest.raises(unseen.OutputError, match="the comment '#x,y,z' would be read as a row"):
         text.set_answer("a", Answer(("red",), "confirmed"))
-
-
-def test_a_first_line_that_alone_is_unknown_is_a_header(tmp_path: Path) -> None:
-    (tmp_path / "labels.csv").write_text("foo,bar\na,red\nb,blue\n")
-    assert not read_text(tmp_path / "labels.csv").has_header
-    assert read_text(tmp_path / "labels.csv", nodes={"a": None, "b": None}).has_header
-    assert not read_text(tmp_path / "labels.csv", nodes={"a": None}).has_header
+    path = write(tmp_path / "labels.csv", "foo,bar\na,red\nb,blue\n")
+    has_header = [read_text(path, nodes=nodes).has_header for nodes in (None, ["a", "b"], ["a"])]
+    assert has_header == [False, True, False]
 
 
 @settings(max_examples=100, deadline=None)
