@@ -79,9 +79,9 @@ def atomic_paths(*paths: AnyPath) -> Iterator[tuple[Path, ...]]:
             for target, temporary in files.items():
                 with explain_errors(target):
                     if len(files) > 1:
-                        old[target] = (
-                            shutil.copy2(target, temporary.with_name("old")) if target.exists() else None
-                        )
+                        old[target] = temporary.with_name("old") if target.exists() else None
+                        if old[target] is not None:
+                            shutil.copy2(target, temporary.with_name("old"))
                     temporary.replace(target)
         except BaseException:
             for target, backup in old.items():
