@@ -79,14 +79,17 @@ def atomic_paths(*paths: AnyPath) -> Iterator[tuple[Path, ...]]:
             for target, temporary in files.items():
                 with explain_errors(target):
                     if len(files) > 1:
-                        old[target] = temporary.with_name("old") if target.exists() else None
-                        if old[target] is not None:
-                            shutil.copy2(target, temporary.with_name("old"))
+                        backup = temporary.with_name("old")
+                        with contextlib.suppress(OSError):  # not all file systems have hard links
+                            backup.hardlink_to(target)
+                        if target.exists() and not backup.exists():
+                            shutil.copy2(target, backup)
+                        old[target] = backup if backup.exists() else None
                     temporary.replace(target)
         except BaseException:
-            for target, backup in old.items():
+            for target, before in old.items():
                 with contextlib.suppress(OSError):
-                    target.unlink(missing_ok=True) if backup is None else backup.replace(target)
+                    target.unlink(missing_ok=True) if before is None else before.replace(target)
             raise
 
 
