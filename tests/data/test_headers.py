@@ -15,9 +15,9 @@ from pyarrow import csv
 
 import unseen
 from reading import edges_of, write
-from unseen.data.headers import explain_header
-from unseen.data.layouts import inspect_file
 from unseen.data.options import Options
+from unseen.data.roles import inspect_file
+from unseen.data.text import explain_header
 from unseen.engine.partition import partition
 
 from .first_rows import FIRST_ROWS, FirstRow
@@ -46,7 +46,7 @@ def test_first_rows_as_people_have_them(
     graph = read(row, tmp_path)
     if row.role == "edges":
         layout = inspect_file(row.write(tmp_path), "edges")
-        assert layout.has_header == row.is_header
+        assert bool(layout.names) == row.is_header
         assert graph.n_edges == read(row, tmp_path, header=row.is_header).n_edges
         usual = {"src", "dst"} <= set(row.first.split(",")) or "source" in row.first.lower().split(",")
         usual = usual or row.first.startswith("Source;")
@@ -109,7 +109,7 @@ def test_the_only_unknown_id_in_line_one_is_a_header(
         assert data.labels is not None
         assert data.labels.classes == ("x", "y")
         assert unseen.read_labels(path, data.graph).classes == ("x", "y")
-        assert inspect_file(path, "labels").has_header is False
+        assert inspect_file(path, "labels").names == ()
         assert inspect_file(path, "labels", known_ids=["a", "b", "c"]).columns == {
             "node": "zig",
             "label": "zag",
@@ -262,12 +262,12 @@ def test_inspect_file(tmp_path: Path) -> None:
         tmp_path / "e.csv", "product_a;product_b;times;day\nP1;P2;3;2024-01-01\nP2;P3;1;2024-01-02\n"
     )
     layout = inspect_file(path, "edges")
-    assert (layout.delimiter, layout.has_header) == (";", True)
+    assert (layout.delimiter, bool(layout.names)) == (";", True)
     assert layout.columns == {"src": "product_a", "dst": "product_b", "weight": "times"}
     assert any("ignored column: 'day'" in notice for notice in layout.notices)
     assert inspect_file(path, "edges", Options(dst="day")).columns["dst"] == "day"
     bare = inspect_file(write(tmp_path / "b.txt", "a b 2\nb c 1\n"), "edges")
-    assert (bare.delimiter, bare.has_header) == (" ", False)
+    assert (bare.delimiter, bare.names) == (" ", ())
     assert bare.columns == {"src": 0, "dst": 1, "weight": 2}
     texts = inspect_file(write(tmp_path / "t.csv", "sku,description\nP1,red chair\n"), "text")
     assert texts.columns == {"node": "sku", "text": "description"}

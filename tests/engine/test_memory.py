@@ -15,7 +15,7 @@ import torch
 
 import unseen
 from unseen.cli.app import run
-from unseen.data.bounds import free_memory
+from unseen.data.opened import free_memory
 from unseen.engine import run as run_module
 from unseen.engine.memory import Job, check_memory, estimate_peak, make_job
 from unseen.engine.run import Run
@@ -28,7 +28,7 @@ MEASURE = """
 import json, pathlib, sys
 import numpy as np
 import unseen
-from unseen.data.bounds import memory_entry
+from unseen.data.opened import memory_entry
 name, n, params = sys.argv[1], int(sys.argv[2]), json.loads(sys.argv[3])
 graph = unseen.random_graph(n, random_state=0)
 labels = unseen.Labels.from_values(np.where(np.arange(n) % 10, -1, np.arange(n) % 3).tolist(), graph.node_ids)
@@ -108,7 +108,7 @@ def test_the_memory_that_a_process_may_hold_has_what_it_holds_already(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert (free_memory() or 1) > 0
-    monkeypatch.setattr("unseen.data.bounds._available_bytes", lambda: 8e9)
+    monkeypatch.setattr("unseen.data.opened._available_bytes", lambda: 8e9)
     before = free_memory()
     held = np.ones(30_000_000)
     after, shared = free_memory(), free_memory(2)
@@ -116,7 +116,7 @@ def test_the_memory_that_a_process_may_hold_has_what_it_holds_already(
     assert after is not None
     assert after - before == pytest.approx(held.nbytes, rel=0.2)
     assert after - shared == pytest.approx(4e9, rel=0.01)
-    monkeypatch.setattr("unseen.data.bounds._available_bytes", lambda: None)
+    monkeypatch.setattr("unseen.data.opened._available_bytes", lambda: None)
     assert free_memory() is None
     check_memory(unseen.RECTN(), BIG)  # nothing is known, nothing is refused
 

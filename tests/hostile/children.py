@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from unseen.data.bounds import BASE, RATIO
+from unseen.data.opened import BASE, RATIO
 
 SECONDS = 60.0
 """Time that one case may take."""

@@ -13,7 +13,7 @@ import unseen
 from hostile import children, generators
 from hostile.handmade import handmade
 from hostile.truth import FORMATS, WRITTEN
-from unseen.data import bounds
+from unseen.data import databases
 
 pytestmark = [pytest.mark.slow, pytest.mark.processes]
 
@@ -77,7 +77,7 @@ def test_a_query_that_takes_too_long_is_stopped(
             database.executemany("INSERT INTO edges VALUES (?, ?)", [(k, k + 1) for k in range(20_000)])
             database.execute(f"ALTER TABLE edges ADD COLUMN {slow}")
             database.commit()
-    monkeypatch.setattr(bounds, "SECONDS", 0.0)
-    monkeypatch.setattr(bounds, "SECONDS_PER_MEGABYTE", 0.0)
+    monkeypatch.setattr(databases, "SECONDS", 0.0)
+    monkeypatch.setattr(databases, "SECONDS_PER_MEGABYTE", 0.0)
     with pytest.raises(unseen.InputError, match="took more than 0 s and was stopped"):
         unseen.read(path)

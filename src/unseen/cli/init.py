@@ -18,7 +18,7 @@ from unseen.data.project import GRAPH, NAME, relative_path, split_type, write_pr
 from unseen.errors import InputError, OutputError, UsageError, counted, first_of, logger
 
 if TYPE_CHECKING:
-    from unseen.data.layouts import FileLayout
+    from unseen.data.pieces import Reader
 
 COLUMNS = {
     "src": "src",
@@ -59,7 +59,7 @@ def init(
         layouts = {} if is_dataset(source) else _inspect_files(source, settings, data)
     finally:
         logger.removeHandler(warnings)
-    warnings.lines += [line for each in layouts.values() if not each.has_header for line in each.notices]
+    warnings.lines += [line for each in layouts.values() if not each.names for line in each.notices]
     values = _collect_values(source, output.parent, settings, new, _name_columns(layouts))
     write_project(output, values)
     report = {
@@ -84,9 +84,9 @@ class _WarningLog(logging.Handler):
         self.lines.append(self.format(record))
 
 
-def _inspect_files(source: str, settings: Settings, data: LoadedGraph) -> dict[tuple[str, str], FileLayout]:
+def _inspect_files(source: str, settings: Settings, data: LoadedGraph) -> dict[tuple[str, str], Reader[Any]]:
     """Return how each file was read, by its role and name."""
-    from unseen.data.layouts import inspect_file
+    from unseen.data.roles import inspect_file
     from unseen.data.sources import attribute_source
 
     paths, labels = settings.feature_files().values(), settings.labels or []
@@ -103,12 +103,12 @@ def _inspect_files(source: str, settings: Settings, data: LoadedGraph) -> dict[t
     return layouts
 
 
-def _name_columns(layouts: dict[tuple[str, str], FileLayout]) -> dict[str, str]:
+def _name_columns(layouts: dict[tuple[str, str], Reader[Any]]) -> dict[str, str]:
     """Return the options for columns whose names are not the usual ones; files must agree on the column of the ids."""
     names: dict[str, set[str | int]] = {}
     for layout in layouts.values():
         for meaning, column in layout.columns.items():
-            names.setdefault(meaning, set()).update([column] if layout.has_header else [])
+            names.setdefault(meaning, set()).update([column] if layout.names else [])
     return {
         option: str(*names[meaning])
         for meaning, option in COLUMNS.items()
@@ -139,12 +139,12 @@ def _relative(value: Any, folder: Path) -> Any:
     return relative_path(value, folder) if isinstance(value, Path) else value
 
 
-def _describe(data: LoadedGraph, layouts: dict[tuple[str, str], FileLayout]) -> dict[str, Any]:
+def _describe(data: LoadedGraph, layouts: dict[tuple[str, str], Reader[Any]]) -> dict[str, Any]:
     graph, labels = data.graph, data.labels
     classes = {} if labels is None else dict(zip(labels.classes, labels.counts.tolist(), strict=True))
     return {
         "files": [
-            {"file": file, "role": role, "header": layout.has_header, "columns": layout.columns}
+            {"file": file, "role": role, "header": bool(layout.names), "columns": layout.columns}
             for (role, file), layout in layouts.items()
         ],
         "nodes": graph.n_nodes,

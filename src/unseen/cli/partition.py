@@ -27,7 +27,7 @@ def partition(
     messages: options.Messages,
 ) -> None:
     """Split a graph, which may be larger than memory, into parts for `python -m unseen.scale`."""
-    from unseen.data.bounds import parse_size
+    from unseen.data.opened import parse_size
     from unseen.engine.partition import partition as cut
 
     if str(output) == "-":

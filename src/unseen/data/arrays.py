@@ -18,13 +18,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from unseen.data.bounds import NODE_ROWS
 from unseen.data.ids import texts_from_arrays
 from unseen.data.matlab import parse_mat
-from unseen.data.opened import File
+from unseen.data.opened import NODE_ROWS, File
 from unseen.data.options import Options
 from unseen.data.sources import Batches, Role
-from unseen.data.tables import MatrixBatch, explain_errors, first_line, list_names
+from unseen.data.tables import MatrixBatch, explain_errors, list_names
 from unseen.errors import InputError, need_library
 from unseen.ids import Array, IdArray, as_ids, require_unique
 
@@ -126,10 +125,8 @@ def read_svmlight(file: File, role: Role, options: Options, n_bytes: int | None)
     if not data.strip():
         msg = f"{file.name} is empty"
         raise InputError(msg)
-    try:
+    with explain_errors(file, "svmlight"):
         matrix, _ = load_svmlight_file(io.BytesIO(data))
-    except (ValueError, TypeError, OverflowError, IndexError, MemoryError) as error:
-        raise _svmlight_error(file, data, error) from None
     yield MatrixBatch(file.name, _as_checked_csr(matrix, file))
 
 
@@ -291,22 +288,3 @@ def _require_sparse_indices(group: Any, file: File) -> None:
     make = sp.csc_array if kind.startswith("csc") else sp.csr_array
     values = np.zeros(group["data"].shape, dtype=np.int8)
     make((values, indices, starts), shape=shape).check_format(full_check=True)
-
-
-def _svmlight_error(file: File, data: bytes, error: BaseException) -> InputError:
-    """Return the sentence that names the first line which is not ``target index:value ...``."""
-    for number, raw in enumerate(data.split(b"\n"), start=1):
-        cells = raw.partition(b"#")[0].split()
-        for k, cell in enumerate(cells):
-            index, colon, value = cell.partition(b":")
-            try:
-                float(value if k else cell.partition(b",")[0])
-                if k and (not colon or int(index) < 0):
-                    raise ValueError
-            except ValueError:
-                if k == 1 and index == b"qid":
-                    continue
-                shown = cell[:40].decode("utf-8", "replace")
-                rule = "expected `index:value`" if k else "expected a number, the target"
-                return InputError(f"{file.name}, line {number}: {shown!r} is not svmlight; {rule}")
-    return InputError(f"{file.name} is not a readable svmlight file: {first_line(error)}")

@@ -13,9 +13,8 @@ from unseen.data.arrays import MAT_KEYS, mat_variables
 from unseen.data.features import FeatureReader
 from unseen.data.files import AnyPath, refuse_overwriting
 from unseen.data.folders import files_of
-from unseen.data.headers import has_sure_names
 from unseen.data.ids import is_list
-from unseen.data.names import LABEL, find_ends, has_id_word, id_position, is_label_name, lower
+from unseen.data.names import LABEL, find_ends, has_id_word, has_sure_names, id_position, is_label_name, lower
 from unseen.data.opened import File, data_suffix
 from unseen.data.options import Options
 from unseen.data.pieces import read_whole
@@ -29,6 +28,7 @@ from unseen.data.sources import (
     find_file,
     find_format,
     is_pattern,
+    match_formats,
     metadata_path,
 )
 from unseen.data.tables import MatrixBatch
@@ -162,8 +162,10 @@ def _first_file(source: AnyPath, what: str) -> Path:
 
 def _only_role(path: Path, *, written: bool) -> Role | None:
     """Return the one role that files of this name have, or None."""
-    formats = {role: find_format(path, role, written=written) for role in _ROLES}
-    lengths = {role: len(f.suffix_of(path) or "") for role, f in formats.items() if f is not None}
+    lengths = dict[Role, int]()
+    for suffix, each in match_formats(path):
+        for role in _ROLES.keys() & (each.writers if written else each.roles):
+            lengths.setdefault(role, len(suffix))
     longest = [role for role, length in lengths.items() if length == max(lengths.values())]
     return longest[0] if len(longest) == 1 else None
 

@@ -17,15 +17,16 @@ from urllib.parse import quote
 
 import pyarrow as pa
 
-from unseen.data import bounds
 from unseen.data.ids import is_list, is_string
 from unseen.data.names import DST, LABEL, SRC, find_ends, id_position, lower
-from unseen.data.opened import File
+from unseen.data.opened import WORK_BYTES, File, memory_bound
 from unseen.data.options import Options
 from unseen.data.sources import Batches, Role
 from unseen.data.tables import as_column, explain_errors, from_arrow, list_names
 from unseen.errors import InputError, need_library
 
+SECONDS, SECONDS_PER_MEGABYTE = 60, 1
+"""Time that the queries of a database may take: a fixed part, and a part for each megabyte of the file."""
 _SQLITE = b"SQLite format 3\0"
 _ROWS = 1 << 14
 """Rows that are read between two looks at the memory."""
@@ -64,7 +65,7 @@ class _Sqlite:
         self.interrupt, self.close = self.connection.interrupt, self.connection.close
         for setting in ("trusted_schema = off", "query_only = on", "cell_size_check = on"):
             self.connection.execute(f"PRAGMA {setting}")
-        limit = min(bounds.memory_bound(file.size, file.max_memory)[0], 2**31 - 1)
+        limit = min(memory_bound(file.size, file.max_memory)[0], 2**31 - 1)
         self.connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, limit)
         listing = "SELECT name, rootpage FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name"
         pages = dict(self.connection.execute(listing))
@@ -85,7 +86,7 @@ class _Sqlite:
             size += sum(map(sys.getsizeof, row))
             if size > checked + 1_000_000:
                 checked = size
-                self.file.require_room(size // bounds.WORK_BYTES + 8 * len(rows) * len(columns), len(rows))
+                self.file.require_room(size // WORK_BYTES + 8 * len(rows) * len(columns), len(rows))
         values = zip(*rows, strict=True) if rows else [()] * len(columns)
         return pa.table([as_column(each) for each in values], names=columns)
 
@@ -101,7 +102,7 @@ class _DuckDB:
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,
             "lock_configuration": True,
-            "memory_limit": f"{bounds.memory_bound(file.size, file.max_memory)[0]}B",
+            "memory_limit": f"{memory_bound(file.size, file.max_memory)[0]}B",
             "threads": 1,
             "arrow_large_buffer_size": True,
         }
@@ -154,7 +155,7 @@ class _DuckDB:
 @contextlib.contextmanager
 def _time_bound(database: Any) -> Iterator[None]:
     """Interrupt the queries of the block when they take too long."""
-    seconds = bounds.SECONDS + bounds.SECONDS_PER_MEGABYTE * database.file.size / 1e6
+    seconds = SECONDS + SECONDS_PER_MEGABYTE * database.file.size / 1e6
     done, expired = threading.Event(), threading.Event()
 
     def watch() -> None:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unseen.data.bounds import memory_bound
 from unseen.data.build import (
     Report,
     build_labels,
@@ -22,8 +21,9 @@ from unseen.data.build import (
     order_features,
     refuse_foreign_ids,
 )
-from unseen.data.headers import HEADER_HINT
 from unseen.data.ids import Numbering, id_column, numbered_ids
+from unseen.data.names import HEADER_HINT
+from unseen.data.opened import memory_bound
 from unseen.data.options import Options
 from unseen.data.pieces import (
     Edges,

@@ -14,7 +14,7 @@ import contextlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 
@@ -25,14 +25,12 @@ from unseen.data.labels_text import Answer, LabelText
 from unseen.data.names import find_answer_columns, lower
 from unseen.data.opened import File, data_suffix, delimiter_of
 from unseen.data.options import Options
+from unseen.data.roles import inspect_file
 from unseen.data.sources import Source, format_of, resolve, written_format
 from unseen.data.tables import Table, filled_cells, label_values
 from unseen.errors import InputError
 from unseen.ids import Ints, as_ids, match_ids
 from unseen.labels import CONFIRMED, DRAWN, GROUP, RANDOM, SCORE, STATUSES, Labels, Status
-
-if TYPE_CHECKING:
-    from unseen.data.layouts import FileLayout
 
 QUESTION_COLUMNS = (
     *("node", "label", "replaces", "status", "drawn", "pool"),
@@ -161,21 +159,10 @@ def read_text(path: Path, options: Options | None = None, nodes: Iterable[str] |
 
     `nodes` are the ids of the graph, where they are known: a first row whose id alone is not among them is a header.
     """
-    layout, node, label = _inspect(path, options, nodes)
-    data = File(path, "labels").read()
-    return LabelText(data, layout.delimiter or ",", header=layout.has_header, node=node, label=label)
-
-
-def _inspect(
-    path: Path, options: Options | None, nodes: Iterable[str] | None = None
-) -> tuple[FileLayout, int, int]:
-    """Return how a label file is read, and the positions of its ids and labels."""
-    from unseen.data.layouts import inspect_file  # which reads labels by this module
-
-    layout = inspect_file(path, "labels", options, None if nodes is None else list(nodes))
-    columns = (layout.columns[name] for name in ("node", "label"))
-    node, label = (column if isinstance(column, int) else layout.names.index(column) for column in columns)
-    return layout, node, label
+    reader = inspect_file(path, "labels", options, None if nodes is None else list(nodes))
+    node, label = reader.positions["node"], reader.positions["label"]
+    data, delimiter = File(path, "labels").read(), reader.delimiter or ","
+    return LabelText(data, delimiter, header=bool(reader.names), node=node, label=label)
 
 
 def new_text(path: Path) -> LabelText:
@@ -206,7 +193,8 @@ def write_answers(
     else:
         value: Any = labels
         if {before.name, after.name} <= set(TABLES):
-            _, node, label = _inspect(source, options)
+            positions = inspect_file(source, "labels", options).positions
+            node, label = positions["node"], positions["label"]
             parts: list[Any] = list(Source(source, "labels", options).batches())
             table = Table.join(parts)
             names = table.names or tuple("node" if k == node else "label" for k in range(2))

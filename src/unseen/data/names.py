@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
-from itertools import permutations
+from itertools import pairwise, permutations
 
 from unseen.data.sources import Role
 from unseen.labels import DRAWN, STATUSES
 
+HEADER_HINT = "; if this line is a header, say header=True (--header)"
 SRC, DST, WEIGHT = ("src", "source"), ("dst", "target"), ("weight",)
 EDGE_TYPE = (
     *("type", "edge_type", "etype", "relation", "relation_type", "rel", "rel_type"),
@@ -100,6 +101,9 @@ _THINGS = _word_set(
 _FILLERS = _word_set("official no nr of the display full short unique primary other num number my")
 _NOUNS = _THINGS | {word for pair in _ENDS for words in pair for word in words}
 _ID_NAMES = {f"{noun}id" for noun in _NOUNS}
+_NUMBER = re.compile(r"[-+]?[$€£]?\d[\d.,' ]*(?:e[-+]?\d+)?\s?[%$€£]?", re.IGNORECASE)
+_DATE = re.compile(r"\d{4}-\d\d?-\d\d?(?:[T ].*)?|\d\d?[./]\d\d?[./]\d{2,4}(?: .*)?|\d\d?:\d\d(?::\d\d)?")
+_TRUTH = {"true", "false", "yes", "no", "inf", "-inf"}
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+")
 
 
@@ -321,3 +325,71 @@ def _may_be_weight(name: str) -> bool:
 
 def _has_time(name: str) -> bool:
     return bool(_TIME_WORDS.intersection(split_words(name)))
+
+
+def is_number(cell: str) -> bool:
+    """Return whether a cell holds one number, as files write them."""
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return "_" not in cell
+
+
+def is_value(cell: str) -> bool:
+    """Return whether a cell holds a number, a date or a truth value, none of which is the name of a column."""
+    cell = cell.strip()
+    return (
+        is_number(cell)
+        or cell.lower() in _TRUTH
+        or bool(_NUMBER.fullmatch(cell))
+        or bool(_DATE.fullmatch(cell))
+    )
+
+
+def has_sure_names(role: Role, cells: Sequence[str]) -> bool:
+    """Return whether these are the names that documentation asks for: ``src, dst``; ``node, label``."""
+    names = set(neo4j_names(lower(cells), role))
+    if role == "edges":
+        return bool(names.intersection(SRC) and names.intersection(DST))
+    if role == "labels":
+        return bool(names.intersection(NODE) and names.intersection(LABEL))
+    # features that we write are below `node`, whatever the others are called
+    return "node" in names or (bool(names.intersection(NODE)) and not any(map(is_value, cells)))
+
+
+def has_known_names(role: Role, cells: Sequence[str]) -> bool:
+    """Return whether these cells are names of columns, if the rows below do not say otherwise."""
+    names = lower(cells)
+    if has_sure_names(role, cells):
+        return True
+    if role == "edges":
+        if any(map(is_value, cells)) or len(cells) < 2:
+            return False
+        ends = [cell for cell, name in zip(cells, names, strict=True) if name not in ("", "unnamed: 0")]
+        things = [is_thing(end) or (k == 1 and is_label_name(end)) for k, end in enumerate(ends[:2])]
+        return find_ends(ends) is not None or things == [True, True]
+    first = names[0] in (*NODE, PANDAS_INDEX, *FIRST_ONLY)
+    if role == "nodes":
+        typed = len(cells) > 1 and any(name in NODE_TYPE for name in names[1:])
+        return (first and names[0] != "") or has_id_word(cells[0]) or (typed and is_thing(cells[0]))
+    if role in ("features", "vectors"):
+        numbers = [cell for cell in cells[1:] if is_value(cell)]
+        counted = not numbers or (len(numbers) == len(cells) - 1 and is_count(numbers, role))
+        many = role == "vectors" and len(numbers) > 2 and not is_value(cells[0])
+        return counted and (first or is_thing(cells[0]) or any(n in NODE for n in names) or many)
+    if any(map(is_value, cells)):
+        return False
+    labelled = any(is_label_name(cell) or is_text_name(cell) or is_thing(cell) for cell in cells[1:])
+    strict = any(name in (*NODE, *LABEL) for name in names) or has_id_word(cells[0])
+    label_first = len(cells) > 1 and is_label_name(cells[0]) and has_id_word(cells[1])
+    return strict or (labelled and (first or is_thing(cells[0]))) or label_first
+
+
+def is_count(cells: Sequence[str], role: Role) -> bool:
+    """Return whether names of columns count on by one, as pandas' do, or as years."""
+    if not cells or not all(cell.strip().isdigit() for cell in cells):
+        return False
+    numbers = [int(cell) for cell in cells]
+    steps = all(b - a == 1 for a, b in pairwise(numbers))
+    return steps and (numbers[0] in (0, 1) or (1900 <= numbers[0] <= 2100 and role == "features"))

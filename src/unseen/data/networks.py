@@ -11,9 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from unseen.data.bounds import require_depth
 from unseen.data.objects import network_table, to_networkx
-from unseen.data.opened import File, data_suffix
+from unseen.data.opened import File, data_suffix, require_depth
 from unseen.data.options import Options
 from unseen.data.sources import Batches, Role
 from unseen.data.tables import explain_errors

@@ -21,9 +21,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from unseen.data.build import Report
-from unseen.data.headers import HEADER_HINT
 from unseen.data.ids import Numbering
-from unseen.data.names import DST, EDGE_TYPE, LABEL, NODE, NODE_TYPE, PANDAS_INDEX, SRC, WEIGHT
+from unseen.data.names import DST, EDGE_TYPE, HEADER_HINT, LABEL, NODE, NODE_TYPE, PANDAS_INDEX, SRC, WEIGHT
 from unseen.data.options import Options
 from unseen.data.sources import Role, Source
 from unseen.data.tables import MatrixBatch, Table, TextLayout, join_places, list_names
@@ -162,7 +161,6 @@ class Reader(Generic[Piece]):
         self.layout: TextLayout | None = None
         self.notice = ""
         self._file, self._started = self.name, False
-        self._order: tuple[str, ...] | None = None
 
     @property
     def first(self) -> tuple[str, ...] | None:
@@ -173,6 +171,24 @@ class Reader(Generic[Piece]):
     def first_place(self) -> str:
         """Where the first row, or the header, is."""
         return f"{self._file}, line {self.layout.line if self.layout is not None else 1}"
+
+    @property
+    def delimiter(self) -> str | None:
+        """What separates the columns of text, a blank for any run of blanks and tabs; None: one column, or not text."""
+        return None if self.layout is None else self.layout.delimiter
+
+    @property
+    def columns(self) -> dict[str, str | int]:
+        """Which column was taken for what, by its name, or by its position where there is no header."""
+        return {meaning: self.names[k] if self.names else k for meaning, k in self.positions.items()}
+
+    @property
+    def notices(self) -> list[str]:
+        """What a user should know about these choices."""
+        notices = [self.notice, describe_ignored(self.name, self.ignored or ())]
+        if self.first is not None and self.role != "nodes":
+            notices.append(f"{self.first_place} ({', '.join(self.first)}) is read as data{HEADER_HINT}")
+        return [notice for notice in notices if notice]
 
     def open(self, n_bytes: int | None = None) -> None:
         """Read the first batch, which has the names of the columns; `n_bytes`: the size of batches of a huge source."""
@@ -233,21 +249,23 @@ class Reader(Generic[Piece]):
         logger.warning("%s is read as data, though its id occurs nowhere else%s", line, HEADER_HINT)
 
     def _read_batches(self, n_bytes: int | None) -> Iterator[Table | MatrixBatch]:
-        names: set[str] | None = None
-        for batch in self.source.batches(n_bytes):
+        names: tuple[str, ...] | None = None
+        for k, batch in enumerate(self.source.batches(n_bytes)):
             if isinstance(batch, MatrixBatch):
                 yield self._as_table(batch)
                 continue
-            if names is None:
+            if k == 0:
                 self.names, self.layout, self._file = batch.names or (), batch.layout, batch.source
             batch = rename_columns(batch, self.role, self.options)
             self.report.comments += batch.comments
-            own = set(batch.names or ())
-            odd = sorted(own.symmetric_difference(own if names is None else names))
+            names = batch.names if k == 0 else names
+            odd = sorted(set(batch.names or ()).symmetric_difference(names or ()))
             if odd:
                 msg = f"{batch.source}: {list_names(odd)} is not a column of all files of {self.name}; they must agree"
                 raise InputError(msg)
-            names = own
+            if batch.names is not None and names is not None and batch.names != names:  # in another order
+                columns = tuple(batch.columns[batch.names.index(name)] for name in names)
+                batch = replace(batch, columns=columns, names=names)
             yield batch
 
     def _read(self, batch: Any) -> Piece:
@@ -268,7 +286,7 @@ class Reader(Generic[Piece]):
 
     def _choose_columns(self, table: Table) -> None:
         """Choose which columns are read as what."""
-        self.positions, self._order = self._positions(table), table.names
+        self.positions = self._positions(table)
         if not self.takes_all_columns:
             left = (name for k, name in enumerate(self.names) if k not in self.positions.values())
             self.ignored = tuple(name for name in left if name != PANDAS_INDEX)
@@ -277,12 +295,6 @@ class Reader(Generic[Piece]):
     def _positions(self, table: Table) -> dict[str, int]:  # noqa: ARG002
         """Return which column of a table is what."""
         return {}
-
-    def _positions_in(self, table: Table) -> dict[str, int]:
-        """Return which column of a batch is what; files of one source may have their columns in another order."""
-        if table.names is None or self._order is None or table.names == self._order:
-            return self.positions
-        return {meaning: table.names.index(self._order[k]) for meaning, k in self.positions.items()}
 
     def _describe_columns(self, names: Sequence[str]) -> str:
         """Return which columns were taken (``edges.csv: from -> to, weight n``), nothing for ``src,dst,weight``."""

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from unseen.data.build import Report, build_labels, refuse_unknown
-from unseen.data.headers import HEADER_HINT
 from unseen.data.ids import Numbering, id_column
 from unseen.data.intake import Data, Intake
+from unseen.data.names import HEADER_HINT
 from unseen.data.options import OptionNames, Options
 from unseen.data.pieces import read_whole
 from unseen.data.roles import LabelReader

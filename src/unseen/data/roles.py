@@ -16,10 +16,10 @@ import pyarrow.compute as pc
 import scipy.sparse as sp
 
 from unseen.data.build import Report
-from unseen.data.headers import HEADER_HINT
-from unseen.data.ids import id_column
+from unseen.data.ids import Numbering, id_column
 from unseen.data.names import (
     ANSWERS,
+    HEADER_HINT,
     LABEL,
     NODE_TYPE,
     edge_columns,
@@ -30,7 +30,7 @@ from unseen.data.names import (
     neo4j_names,
 )
 from unseen.data.options import Options
-from unseen.data.pieces import Edges, FeatureRows, LabelRows, NodeList, Reader
+from unseen.data.pieces import Edges, FeatureRows, LabelRows, NodeList, Reader, read_whole
 from unseen.data.sources import Role
 from unseen.data.tables import (
     MatrixBatch,
@@ -41,7 +41,7 @@ from unseen.data.tables import (
     name_values,
 )
 from unseen.errors import InputError, counted, logger, show_path
-from unseen.ids import Floats, default_ids
+from unseen.ids import Floats, IdArray, default_ids
 from unseen.labels import MISSING_WORDS, UNLABELLED
 from unseen.weights import check_weights, make_symmetric
 
@@ -76,7 +76,7 @@ class EdgeReader(Reader[Edges]):
     role: Role = "edges"
 
     def _piece(self, table: Table) -> Edges:
-        positions = self._positions_in(table)
+        positions = self.positions
         ids = [table.ids(positions[end], end) for end in ("src", "dst")]
         types = name_values(table, positions["type"], "type") if "type" in positions else None
         weights = self._weights(table, positions)
@@ -173,7 +173,7 @@ class NodeReader(Reader[NodeList]):
         return positions if kind in (None, positions["node"]) else {**positions, "type": kind}
 
     def _piece(self, batch: Table) -> NodeList:
-        positions = self._positions_in(batch)
+        positions = self.positions
         types = name_values(batch, positions["type"], "type") if "type" in positions else None
         return NodeList(batch.ids(positions["node"], "node"), types, batch.place)
 
@@ -189,7 +189,7 @@ class LabelReader(Reader[LabelRows]):
         return "" if names is None else lower(names)[self._positions(self._batch)["label"]]
 
     def _piece(self, table: Table) -> LabelRows:
-        positions = self._positions_in(table)
+        positions = self.positions
         ids = table.ids(positions["node"], "node")
         rows, names = label_values(table.columns[positions["label"]], table.source)
         hint = HEADER_HINT if table.text and table.names is None else ""
@@ -258,7 +258,7 @@ class TextReader(LabelReader):
     def _piece(self, table: Table) -> Any:
         from unseen.data.leaks import feature_positions
 
-        node = self._positions_in(table)["node"]
+        node = self.positions["node"]
         ids = table.ids(node, "node")
         columns = [k for k in range(len(table.columns)) if k != node]
         columns = feature_positions(table, columns, ids, self.label_names)
@@ -274,3 +274,49 @@ class TextReader(LabelReader):
             raise lack_of_columns(table, "texts are `node, text`")
         node = id_position(table.names or ()) or 0
         return {"node": node, "text": 1 - node} if len(table.columns) == 2 else {"node": node}
+
+
+def inspect_file(
+    path: Any, role: str, options: Options | None = None, known_ids: Sequence[Any] | IdArray | None = None
+) -> Reader[Any]:
+    r"""Return the reader of a file (`names`, `columns`, `delimiter`, `notices`) once it has chosen its columns.
+
+    Every command reads files by these same rules.
+
+    Parameters
+    ----------
+    path : path or table
+        As for :func:`read`.
+    role : {"edges", "nodes", "features", "labels", "text"}
+        What the file is read as.
+    options : Options, optional
+        How files are read.
+    known_ids : sequence of ids, optional
+        Ids of other files. With these, a first row whose id is the only unknown one is a header, and the whole file is
+        read; without them, its first lines.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "labels.csv"
+    >>> _ = path.write_text("product_id,category\nP1,garden\nP2,kitchen\n")
+    >>> inspect_file(path, "labels").columns
+    {'node': 'product_id', 'label': 'category'}
+    """
+    from unseen.data.features import FeatureReader  # which is a reader, too
+
+    kinds: dict[str, type[Reader[Any]]] = {
+        "edges": EdgeReader,
+        "nodes": NodeReader,
+        "features": FeatureReader,
+        "labels": LabelReader,
+        "text": TextReader,
+    }
+    reader = kinds[role](path, options)
+    if known_ids is None:
+        reader.inspect()
+    else:
+        known = Numbering()
+        known.number(id_column(known_ids, "known_ids"))
+        read_whole(reader, known)
+    return reader

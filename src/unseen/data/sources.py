@@ -77,13 +77,6 @@ class Format:
     writers: Mapping[str, Callable[..., Any] | str] = field(default_factory=dict)
     graph: bool = False
 
-    def suffix_of(self, path: Path) -> str | None:
-        """Return the longest of the suffixes that the name of a file ends in, or None."""
-        name = bare_name(path)
-        ends = (name, Path(name).suffix)
-        fitting = [s for s in self.suffixes if s in ends or (s.startswith(".") and name.endswith(s))]
-        return max(fitting, key=len, default=None)
-
     def read(self, file: File, role: Role, options: Options, n_bytes: int | None = None) -> Batches:
         """Return the batches of a file."""
         return cast(Batches, resolve(self.reader)(file, role, options, n_bytes))
@@ -160,17 +153,22 @@ def metadata_path(vectors: Path) -> Path:
     return vectors.with_suffix(".metadata.tsv")
 
 
-def find_format(path: Path, role: str, *, written: bool = False) -> Format | None:
-    """Return the format that the name of a file says for a role, or None; the longest suffix wins."""
+def match_formats(path: Path) -> list[tuple[str, Format]]:
+    """Return the formats that the name of a file fits, each with its suffix there; the longest suffix comes first."""
     name = bare_name(path)
     ends = (name, Path(name).suffix)
-    found, longest = None, -1
-    for each in FORMATS:
-        for suffix in each.suffixes if role in (each.writers if written else each.roles) else ():
-            fits = suffix in ends or (suffix.startswith(".") and name.endswith(suffix))
-            if fits and len(suffix) > longest:
-                found, longest = each, len(suffix)
-    return found
+    fitting = [
+        (suffix, each)
+        for each in FORMATS
+        for suffix in each.suffixes
+        if suffix in ends or (suffix.startswith(".") and name.endswith(suffix))
+    ]
+    return sorted(fitting, key=lambda entry: -len(entry[0]))
+
+
+def find_format(path: Path, role: str) -> Format | None:
+    """Return the format that the name of a file to be read says for a role, or None."""
+    return next((each for _, each in match_formats(path) if role in each.roles), None)
 
 
 def format_of(path: Path, role: Role) -> Format:
@@ -194,9 +192,10 @@ def written_format(path: Path, role: Role) -> Format:
     """Return the format of a file to be written, or raise the error that lists the suffixes `role` can have."""
     if str(path) == STANDARD:
         path = Path("stdout.w2v.txt" if role == "vectors" else "stdout.csv")
-    format_ = find_format(path, role, written=True)
+    fitting = [(suffix, each) for suffix, each in match_formats(path) if each.writers]
+    own = next((entry for entry in fitting if role in entry[1].writers), None)
     what = "graphs" if role == "edges" else role
-    if format_ is None:
+    if own is None:
         suffixes = _suffixes(f for f in FORMATS if role in f.writers)
         more = ", or a folder for graph.txt and group.txt" if role == "edges" else ""
         if role == "vectors" and data_suffix(path) == ".txt":
@@ -207,13 +206,14 @@ def written_format(path: Path, role: Role) -> Format:
             f"{suffixes} (text also with .gz){more}"
         )
         raise InputError(msg)
-    own = len(format_.suffix_of(path) or "")
-    longer = [f for f in FORMATS if f.writers and len(f.suffix_of(path) or "") > own]
-    if longer:  # a table called x.w2v.txt would be taken for vectors
-        holds = ", ".join(longer[0].writers)
-        msg = f"{path}: the suffix {longer[0].suffix_of(path)} is reserved for {holds}; use .csv or .parquet for {what}"
+    suffix, longest = fitting[0]
+    if len(suffix) > len(own[0]):  # a table called x.w2v.txt would be taken for vectors
+        msg = (
+            f"{path}: the suffix {suffix} is reserved for {', '.join(longest.writers)}; "
+            f"use .csv or .parquet for {what}"
+        )
         raise InputError(msg)
-    return format_
+    return own[1]
 
 
 def _suffixes(formats: Iterable[Format]) -> str:
@@ -228,7 +228,7 @@ def _nearest(suffix: str, suffixes: str) -> str:
 
 def _is_unknown_text(path: Path) -> bool:
     """Whether no format knows the suffix of a file, and the file begins like text."""
-    if data_suffix(path) in _ADVICE or not path.is_file() or any(f.suffix_of(path) for f in FORMATS):
+    if data_suffix(path) in _ADVICE or not path.is_file() or any(suffix for suffix, _ in match_formats(path)):
         return False
     start = next(File(path, "edges").chunks(1 << 16), b"")
     try:

@@ -11,9 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from unseen.data.headers import HEADER_HINT
 from unseen.data.ids import id_column, is_list, is_string, join_chunks
-from unseen.data.names import find_name
+from unseen.data.names import HEADER_HINT, find_name
 from unseen.data.opened import File
 from unseen.errors import InputError, UnseenError
 from unseen.graph import Features
@@ -134,14 +133,10 @@ class Table:
 
     @staticmethod
     def join(tables: Sequence[Table]) -> Table:
-        """Return batches of one source as one table; columns meet by their names."""
+        """Return batches of one source, whose columns are in the same order, as one table."""
         if len(tables) == 1:
             return tables[0]
-        names = tables[0].names  # the same in all, maybe in another order
-        parts = [
-            [t.columns[k if names is None else (t.names or names).index(names[k])] for t in tables]
-            for k in range(len(tables[0].columns))
-        ]
+        parts = [[table.columns[k] for table in tables] for k in range(len(tables[0].columns))]
         place = join_places([(table.n_rows, table.place) for table in tables])
         return replace(tables[0], columns=tuple(map(_join_columns, parts)), place=place)
 

@@ -2,13 +2,17 @@
 
 All cells come out as strings, so that ``007`` stays ``007``. A file comes in blocks of whole lines, of which
 :mod:`unseen.data.cells` makes columns; a file read at once is a file of one block.
+
+A first row is a header if the user says so, if it has known names, or if it has text where later rows have numbers.
+A row of text above text is data: only known names make it a header, and of labels, features and texts the ids of the
+other sources. Each header that nobody announced is named in a notice.
 """
 
 from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -29,16 +33,8 @@ from unseen.data.cells import (
     split_line,
     tidy,
 )
-from unseen.data.headers import (
-    explain_header,
-    has_known_names,
-    has_sure_names,
-    holds_only,
-    is_number,
-    is_value,
-    may_be_header,
-)
 from unseen.data.ids import join_chunks
+from unseen.data.names import find_ends, has_known_names, has_sure_names, is_count, is_number, is_value, stem
 from unseen.data.opened import File
 from unseen.data.options import Options
 from unseen.data.pieces import option_names
@@ -48,6 +44,8 @@ from unseen.errors import InputError, logger
 
 _ATTRIBUTES = re.compile(rb"\{(\}|'[^\n]*\})[ \t]*$", re.MULTILINE)
 _WEIGHT = re.compile(rb"'weight': *([^,}\s]+)")
+_MISSING = {"", "na", "nan", "n/a", "<na>", "null", "none", "nil", "-", "--", "?", ".", "unknown", "missing"}
+_SHAPES = ((re.compile(r"[A-Z]+"), "A"), (re.compile(r"[^\W\dA-Z_]+"), "a"), (re.compile(r"\d+"), "9"))
 _SAMPLE = 200
 HEAD = 1 << 18
 """Bytes of a file, more where there is no line in them, that settle its delimiter: the same however it is read."""
@@ -259,3 +257,70 @@ def _records(data: bytes, size: int) -> list[tuple[int, int, str]]:
             records.append((at, end, head[at:end].decode("utf-8").strip(" \t")))
         at = end + 1
     return records
+
+
+def holds_only(test: Callable[[str], bool], rows: Sequence[Sequence[str]], column: int) -> bool:
+    """Return whether all cells of a column pass a test, missing ones aside."""
+    cells = [row[column] for row in rows if column < len(row)]
+    cells = [cell for cell in cells if cell.strip().lower() not in _MISSING]
+    return bool(cells) and all(map(test, cells))
+
+
+def explain_header(role: Role, cells: Sequence[str], rows: Sequence[Sequence[str]]) -> str | None:
+    """Return why the first row of a file is a header, or None; `rows` are those below it, or the first of many.
+
+    Examples
+    --------
+    >>> explain_header("edges", ["zig", "zag", "zug"], [["P1", "P2", "3"]])
+    'it has text above numbers'
+    >>> explain_header("edges", ["u", "v"], [["v", "w"], ["w", "u"]]) is None
+    True
+    """
+    if has_sure_names(role, cells):
+        return "it has known names"
+    n_ids = 2 if role == "edges" else 1
+    below = {row[k] for row in rows for k in range(min(n_ids, len(row)))}
+    if below.intersection(cell for cell in cells[:n_ids] if cell):
+        return None
+    if role == "labels" and _has_label_again(cells, rows):
+        return None
+    if has_known_names(role, cells):
+        stems = {stem(cell) for cell in below}
+        if not any(stem(cell) in stems for cell in cells[:n_ids] if stem(cell)):
+            return "it has known names"
+    if role == "edges" and _is_pair_of_one_stem(cells, below):
+        return "its first two cells are one name with two endings"
+    named = [cell for cell in cells if is_value(cell)]
+    numbered = role in ("features", "vectors") and len(named) == len(cells) - 1 and is_count(named, role)
+    if named and not numbered:
+        return None
+    texts = (k for k, cell in enumerate(cells) if not is_value(cell) and cell.strip().lower() not in _MISSING)
+    return "it has text above numbers" if any(holds_only(is_value, rows, k) for k in texts) else None
+
+
+def may_be_header(role: Role, cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Return whether a first row could still be a header where the file alone does not tell."""
+    n_ids = 2 if role == "edges" else 1
+    fractions = any(is_value(cell) and not cell.strip().isdigit() for cell in cells)
+    repeats = role == "labels" and _has_label_again(cells, rows)
+    return not any(map(is_value, cells[:n_ids])) and not fractions and not repeats
+
+
+def _has_label_again(cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Return whether another row has one of these labels: the name of a column is not a class."""
+    return any(cell and cell in row[k : k + 1] for k, cell in enumerate(cells) if k for row in rows)
+
+
+def _is_pair_of_one_stem(cells: Sequence[str], below: set[str]) -> bool:
+    """Return whether two cells are one name with two endings, and no id of the file is written in the same way."""
+    if len(cells) < 2 or find_ends(cells[:2], any_stem=True) is None:
+        return False
+    shapes, stems = {_shape(cell) for cell in below}, {stem(cell) for cell in below}
+    return bool(below) and not any(_shape(cell) in shapes or stem(cell) in stems for cell in cells[:2])
+
+
+def _shape(cell: str) -> str:
+    """Return how an id is written: ``a_9`` for ``user_17``, ``A9`` for ``TP53``."""
+    for pattern, sign in _SHAPES:
+        cell = pattern.sub(sign, cell)
+    return cell

@@ -21,11 +21,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import scipy.sparse as sp
 
-from unseen.data.headers import explain_header
 from unseen.data.ids import id_array, is_string, text_arrays
 from unseen.data.objects import arrow_table, feature_table
 from unseen.data.opened import data_suffix, delimiter_of
 from unseen.data.sources import GRAPH_FILE, GROUP_FILE, JSON_LINES, Role, metadata_path
+from unseen.data.text import explain_header
 from unseen.embedding import Embedding
 from unseen.errors import UnsupportedError
 from unseen.graph import Graph

@@ -11,7 +11,7 @@ import sys
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from unseen.data.bounds import free_memory, memory_entry, shown_bytes
+from unseen.data.opened import free_memory, memory_entry, shown_bytes
 from unseen.engine.sparse import columns_at_a_time
 from unseen.errors import InputError, counted, logger
 

@@ -14,10 +14,10 @@ from typing import Unpack
 
 import numpy as np
 
-from unseen.data.bounds import shown_bytes
 from unseen.data.build import combine_labels
 from unseen.data.files import staged_folder
 from unseen.data.intake import Intake
+from unseen.data.opened import shown_bytes
 from unseen.data.options import OptionNames, Options
 from unseen.data.pieces import Edges
 from unseen.data.sources import as_list

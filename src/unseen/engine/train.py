@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import unseen
-from unseen.data.bounds import shown_bytes
 from unseen.data.files import atomic_path, explain_errors, make_folder
+from unseen.data.opened import shown_bytes
 from unseen.data.vectors import read_embedding
 from unseen.data.writers import fill_vectors
 from unseen.embedding import Embedding

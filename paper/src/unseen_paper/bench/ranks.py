@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 import unseen
-from unseen.data.bounds import shown_bytes
+from unseen.data.opened import shown_bytes
 from unseen.engine.memory import Job, estimate_peak
 from unseen.engine.train import read_vectors, trainable
 from unseen.errors import logger, unknown_name

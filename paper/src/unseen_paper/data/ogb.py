@@ -14,9 +14,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from unseen.data.bounds import NODE_ROWS
 from unseen.data.intake import Data
-from unseen.data.opened import File
+from unseen.data.opened import NODE_ROWS, File
 from unseen.data.options import Options
 from unseen.data.read import read
 from unseen.data.sources import Role, Source
