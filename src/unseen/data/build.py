@@ -5,7 +5,7 @@ All of it works on the numbers of nodes, so that a graph in memory and one in pa
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -150,13 +150,11 @@ def _weights(weight: npt.ArrayLike | None, n: int) -> Floats:
     return weights
 
 
-def combine_labels(
-    rows: Sequence[LabelRows], numbers: Sequence[Ints], numbering: Numbering
-) -> tuple[sp.csr_array, tuple[str, ...]]:
+def combine_labels(rows: Sequence[LabelRows], numbering: Numbering) -> tuple[sp.csr_array, tuple[str, ...]]:
     """Return the indicator of labels from one or several sources, and the sorted classes.
 
-    `numbers` has the number of each row's node. A node that two sources label differently is named; within one source
-    several labels are meant. A label that an answer replaces (`LabelRows.replaces`) is removed from all of them.
+    A node that two sources label differently is named; within one source several labels are meant. A label that an
+    answer replaces (`LabelRows.replaces`) is removed from all of them.
     """
     if not rows:
         return sp.csr_array((len(numbering), 0), dtype=bool), ()
@@ -165,13 +163,13 @@ def combine_labels(
     parts = np.split(np.argsort(order)[codes], np.cumsum([len(piece.names) for piece in rows])[:-1])
     classes, shape = tuple(names[k] for k in order), (len(numbering), len(names))
     indicators = [
-        sp.csr_array((np.ones(len(part), dtype=bool), (row_of[piece.rows], part)), shape=shape)
-        for piece, row_of, part in zip(rows, numbers, parts, strict=True)
+        sp.csr_array((np.ones(len(part), dtype=bool), (piece.numbers[piece.rows], part)), shape=shape)
+        for piece, part in zip(rows, parts, strict=True)
     ]
     column = {name: k for k, name in enumerate(classes)}
     answered = [
-        (int(row_of[row]), column[name], column.get(piece.replaces[row], -1))
-        for piece, row_of in zip(rows, numbers, strict=True)
+        (int(piece.numbers[row]), column[name], column.get(piece.replaces[row], -1))
+        for piece in rows
         if piece.replaces
         for row, name in zip(piece.rows.tolist(), piece.names.to_pylist(), strict=True)
         if row in piece.replaces
@@ -196,28 +194,26 @@ def combine_labels(
     return total, classes
 
 
-def build_labels(
-    rows: Sequence[LabelRows], numbers: Sequence[Ints], numbering: Numbering, ids: IdArray
-) -> Labels:
+def build_labels(rows: Sequence[LabelRows], numbering: Numbering, ids: IdArray) -> Labels:
     """Return the labels of the nodes with these ids, and what was answered about them; see :func:`combine_labels`."""
-    indicator, classes = combine_labels(rows, numbers, numbering)
+    indicator, classes = combine_labels(rows, numbering)
     if any(isinstance(status, Status) for piece in rows for status in piece.answers.values()):
         from unseen.certificate import order_answers  # labels are mostly read without questions
 
         names = ids.tolist()
         statuses = (
             (names[node], piece.answers.get(row, ""))
-            for piece, row_of in zip(rows, numbers, strict=True)
-            for row, node in enumerate(row_of.tolist())
+            for piece in rows
+            for row, node in enumerate(piece.numbers.tolist())
         )
         by_node = Labels(indicator, classes, ids).to_lists()
         return Labels(indicator, classes, ids, *order_answers(statuses, by_node))
     has_label = np.diff(indicator.indptr) > 0
     answers = {
-        ids[row_of[row]]: answer
-        for piece, row_of in zip(rows, numbers, strict=True)
+        ids[piece.numbers[row]]: answer
+        for piece in rows
         for row, answer in piece.answers.items()
-        if (answer == CONFIRMED) == has_label[row_of[row]]
+        if (answer == CONFIRMED) == has_label[piece.numbers[row]]
     }  # a label outweighs skipped and unknown, and only a label can be confirmed
     return Labels(indicator, classes, ids, answers)
 
@@ -251,13 +247,13 @@ def _replace_labels(
     return [sp.csr_array(own > own.multiply(removed)) for own in indicators]
 
 
-def refuse_unknown(piece: LabelRows, row_of: Ints, where: str, node_ids: IdArray | None = None) -> None:
+def refuse_unknown(piece: LabelRows, where: str, node_ids: IdArray) -> None:
     """Raise the error that names the first row whose node is not there (-1)."""
-    strangers = np.flatnonzero(row_of < 0)
+    strangers = np.flatnonzero(piece.numbers < 0)
     if not len(strangers):
         return
     first = int(strangers[0])
-    if len(strangers) == len(row_of) > 1 and node_ids is not None and len(node_ids):
+    if len(strangers) == len(piece.numbers) > 1 and len(node_ids):
         raise no_common_id(where, node_ids[:3].tolist(), piece.source, piece.ids[:3].to_pylist())
     more = f", and {len(strangers)} rows in all name such nodes" if len(strangers) > 1 else ""
     remedy = ", or read the graph with labels=... to make nodes of them" if where == "the graph" else ""
@@ -282,10 +278,9 @@ def no_common_id(one: str, ids: Sequence[Any], other: str, others: Sequence[Any]
     )
 
 
-def order_features(
-    source: str, numbers: Ints, nodes: Ints, numbering: Numbering, *, has_ids: bool, of_type: str = ""
-) -> Ints:
-    """Return the row of features of each of the `nodes`, given the nodes of the rows; one without a row is an error."""
+def order_features(table: FeatureRows, nodes: Ints, numbering: Numbering, of_type: str = "") -> Ints:
+    """Return the row of features of each of the `nodes`; one without a row is an error."""
+    source, numbers = table.source, table.numbers
     rows = np.full(len(numbering), -1, dtype=np.int64)
     rows[numbers] = np.arange(len(numbers))
     again = np.flatnonzero(rows[numbers] != np.arange(len(numbers)))
@@ -297,7 +292,7 @@ def order_features(
     if not len(missing):
         return rows[nodes]
     remedy = "add rows for them (zeros, if nothing is known) or remove these nodes"
-    if not has_ids:
+    if table.ids is None:
         remedy = (
             f"it names no nodes, so that its {counted(len(numbers), 'row')} are the nodes 0 to {len(numbers) - 1}: "
             "give the ids with the features, or `nodes` in the order of the rows"
@@ -307,12 +302,15 @@ def order_features(
     raise InputError(msg)
 
 
-def refuse_foreign_ids(edges: str, source: str, numbers: Ints, n_before: int, numbering: Numbering) -> None:
+def refuse_foreign_ids(
+    edges: str, piece: FeatureRows | LabelRows, n_before: int, numbering: Numbering
+) -> None:
     """Raise an `InputError` if none of several ids of a source is among the `n_before` that sources before it named."""
+    numbers = piece.numbers
     if len(numbers) > 1 and n_before and numbers.min() >= n_before:
         own, known = list(dict.fromkeys(numbers.tolist()))[:3], range(min(3, n_before))
         names = [[numbering.name(k) for k in some] for some in (known, own)]
-        raise no_common_id(edges, names[0], source, names[1])
+        raise no_common_id(edges, names[0], piece.source, names[1])
 
 
 def compact(matrix: Features) -> Features:
@@ -327,15 +325,13 @@ def compact(matrix: Features) -> Features:
     return sp.csr_array(matrix) if wide and np.count_nonzero(matrix) <= FILLED * matrix.size else matrix
 
 
-def collect_texts(tables: Mapping[Any, FeatureRows], numbers: Mapping[Any, Ints], n: int) -> Any:
-    """Return the text of each of `n` nodes, given tables and the nodes of their rows; None without texts."""
-    if all(table.texts is None for table in tables.values()):
-        return None
+def collect_texts(tables: Iterable[FeatureRows], n: int) -> Any:
+    """Return the text of each of `n` nodes in tables of features; None without texts."""
+    with_texts = [table for table in tables if table.texts is not None]
     texts = np.full(n, "", dtype=object)
-    for key, table in tables.items():
-        if table.texts is not None:
-            texts[numbers[key]] = table.texts
-    return texts
+    for table in with_texts:
+        texts[table.numbers] = table.texts
+    return texts if with_texts else None
 
 
 def describe_reading(graph: Graph, labels: Labels | None, report: Report, options: Options) -> str:

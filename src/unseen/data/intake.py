@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -31,6 +32,7 @@ from unseen.data.pieces import (
     LabelRows,
     NodeList,
     Reader,
+    number_rows,
     read_whole,
     require_columns,
     tell_ignored,
@@ -86,27 +88,17 @@ class NumberedRows:
     ----------
     numbering : Numbering
         Of the ids of all sources, in their order: nodes, edges, features, texts, labels.
-    nodes, node_numbers
-        The node list.
-    features, feature_numbers : dict
-        By the type of nodes; the key None is for features of all nodes.
-    texts, text_numbers
-        The texts.
-    labels, label_numbers : list
-        One entry a source.
+    nodes, features, texts, labels
+        The rows of each; features by the type of nodes, with the key None for those of all nodes.
     n_connected, n_before_texts, n_named : int
         Nodes that node list and edges name, those that features name, too, and those that all sources but labels name.
     """
 
     numbering: Numbering
     nodes: NodeList | None = None
-    node_numbers: Ints | None = None
     features: dict[Any, list[FeatureRows]] = field(default_factory=dict)
-    feature_numbers: dict[Any, Ints] = field(default_factory=dict)
     texts: FeatureRows | None = None
-    text_numbers: Ints | None = None
     labels: list[LabelRows] = field(default_factory=list)
-    label_numbers: list[Ints] = field(default_factory=list)
     n_connected: int = 0
     n_before_texts: int = 0
     n_named: int = 0
@@ -143,8 +135,7 @@ class Intake:
             graph = self._graph(store, content)
         labels = None
         if content.labels:
-            rows = content.labels, content.label_numbers
-            labels = build_labels(*rows, content.numbering, graph.node_ids)
+            labels = build_labels(content.labels, content.numbering, graph.node_ids)
         warn_of_missing_words(self.report.missing_words)
         if labels is not None and graph.stored_features:
             from unseen.data.leaks import warn_of_predictors
@@ -183,9 +174,8 @@ class Intake:
                 each.label_names |= label_names
         content, lists = NumberedRows(numbering), list[Any]()
         if self.nodes is not None:
-            content.nodes = self.nodes.whole()
+            content.nodes = number_rows(self.nodes.whole(), numbering)
             lists.append(content.nodes.ids)
-            (content.node_numbers,) = numbering.number(content.nodes.ids)
         if self.edges.source.beside is not None:  # isolated nodes are only in that file
             lists.append(read_whole(NodeReader(self.edges.source.beside)).ids)
             numbering.number(lists[-1])
@@ -199,12 +189,10 @@ class Intake:
         content.n_before_texts = len(numbering)
         if self.text is not None:
             texts: Any = self.text.whole(numbering)
-            self.texts = content.texts = texts
-            (content.text_numbers,) = numbering.number(texts.ids)
+            self.texts = content.texts = number_rows(texts, numbering)
         content.n_named = len(numbering)
         for labels in self.labels:
-            content.labels.append(labels.whole(numbering))
-            content.label_numbers.append(numbering.number(content.labels[-1].ids)[0])
+            content.labels.append(number_rows(labels.whole(numbering), numbering))
         tell_ignored(readers)
         self._check(content, first_ends)
         return content
@@ -244,20 +232,14 @@ class Intake:
     ) -> None:
         """Give numbers to the rows of features, those of all nodes or of each type."""
         readers = {**self.features_by_type, **({} if self.features is None else {None: self.features})}
+        numbering = content.numbering
         for key, reader in readers.items():
-            numbers = list[Any]()
-            pieces = (
-                [reader.whole(content.numbering)] if n_bytes is None else reader.pieces(content.numbering)
-            )
-            for piece in pieces:
+            for piece in [reader.whole(numbering)] if n_bytes is None else reader.pieces(numbering):
                 ids = piece.ids
                 if ids is None and key is None:
                     ids = id_column(numbered_ids(piece.values.shape[0], lists[:1]), "features")
-                if ids is not None:
-                    numbers += content.numbering.number(ids)
-                content.features.setdefault(key, []).append(piece if keep is None else keep(piece))
-            if numbers:
-                content.feature_numbers[key] = np.concatenate(numbers)
+                rows = piece if ids is None else number_rows(piece, numbering, ids)
+                content.features.setdefault(key, []).append(rows if keep is None else keep(rows))
 
     def _check(self, content: NumberedRows, first_ends: set[int]) -> None:
         """Raise an error or log a warning where the ids of sources do not fit each other."""
@@ -265,20 +247,21 @@ class Intake:
         if not len(numbering):
             msg = f"{edges.name} lists no edge, and there is no other source that names a node; give `nodes`"
             raise InputError(msg)
-        others = [*content.feature_numbers.values(), *content.label_numbers]
-        others += [] if content.text_numbers is None else [content.text_numbers]
+        texts = [] if content.texts is None else [content.texts]
+        rows: list[Any] = [*chain(*content.features.values()), *content.labels, *texts]
+        others = [each.numbers for each in rows if each.numbers is not None]
         if first_ends and not any((part == end).any() for end in first_ends for part in others):
             line = f"{edges.first_place} ({', '.join(edges.first or ())})"
             logger.warning("%s is read as an edge, though its ids occur nowhere else%s", line, HEADER_HINT)
-        if content.texts is not None and content.text_numbers is not None:
-            source, numbers, before = content.texts.source, content.text_numbers, content.n_before_texts
-            refuse_foreign_ids(edges.name, source, numbers, before, numbering)
-            if count := int(np.count_nonzero(numbers >= before)):
-                logger.info("%s: %s with a text and without edges", show_path(source), counted(count, "node"))
-        for piece, numbers in zip(content.labels, content.label_numbers, strict=True):
-            unknown = np.flatnonzero(numbers >= content.n_named)
+        for text in texts:
+            refuse_foreign_ids(edges.name, text, content.n_before_texts, numbering)
+            if count := int(np.count_nonzero(text.numbers >= content.n_before_texts)):
+                noun = counted(count, "node")
+                logger.info("%s: %s with a text and without edges", show_path(text.source), noun)
+        for piece in content.labels:
+            unknown = np.flatnonzero(piece.numbers >= content.n_named)
             if len(unknown):  # misspelt ids would become new nodes in silence
-                refuse_foreign_ids(edges.name, piece.source, numbers, content.n_named, numbering)
+                refuse_foreign_ids(edges.name, piece, content.n_named, numbering)
                 self._tell_label_only(piece, int(unknown[0]), len(numbering) - content.n_named)
                 break
 
@@ -300,17 +283,13 @@ class Intake:
 
     def order_features(self, content: NumberedRows) -> Ints:
         """Return the row of features of each node."""
-        table, numbering = content.features[None][0], content.numbering
-        numbers, nodes, has_ids = (
-            content.feature_numbers[None],
-            np.arange(len(numbering)),
-            table.ids is not None,
-        )
+        pieces, numbering = content.features[None], content.numbering
+        table = replace(pieces[0], numbers=np.concatenate([piece.numbers for piece in pieces]))
         try:
-            return order_features(table.source, numbers, nodes, numbering, has_ids=has_ids)
+            return order_features(table, np.arange(len(numbering)), numbering)
         except InputError:
-            if has_ids:
-                refuse_foreign_ids(self.edges.name, table.source, numbers, content.n_connected, numbering)
+            if table.ids is not None:
+                refuse_foreign_ids(self.edges.name, table, content.n_connected, numbering)
             raise
 
     def _graph(self, store: EdgeStore, content: NumberedRows) -> Graph:
@@ -321,7 +300,7 @@ class Intake:
             (table,) = content.features[None]
             values, names = compact(table.values)[self.order_features(content)], table.names
         tables = {key: pieces[0] for key, pieces in content.features.items()}
-        texts = collect_texts(tables, content.feature_numbers, len(numbering))
+        texts = collect_texts(tables.values(), len(numbering))
         if store.spilled is None:
             edges = Edges.join(store.pieces)
             typed = edges.types is not None or (content.nodes is not None and content.nodes.types is not None)

@@ -83,16 +83,20 @@ class Edges:
 
 @dataclass(frozen=True)
 class NodeList:
-    """Ids of a node list, and the types of these where it has such a column."""
+    """Ids of a node list, the types of these where it has such a column, and the `numbers` of the nodes."""
 
     ids: pa.Array
     types: pa.Array | None = None
     place: Place = "row {}".format
+    numbers: Any = None
 
 
 @dataclass(frozen=True)
 class FeatureRows:
-    """Rows of features, or of vectors; without `ids` row i is node number i. `texts` are those of one text column."""
+    """Rows of features, or of vectors; without `ids` row i is node number i. `texts` are those of one text column.
+
+    `numbers` are those of the nodes, once these are numbered.
+    """
 
     ids: pa.Array | None
     values: Features
@@ -100,6 +104,7 @@ class FeatureRows:
     source: str
     place: Place = "row {}".format
     texts: Sequence[str] | None = None
+    numbers: Any = None
 
     @property
     def node_ids(self) -> Any:
@@ -113,7 +118,8 @@ class LabelRows:
 
     `answers` has the status of rows: ``skipped``, ``unknown`` or ``confirmed``, or a `Status` where a question was
     asked. `replaces` has the label that the label of a row corrects.
-    `hint` goes with messages on the first row where that may be a header nobody announced.
+    `hint` goes with messages on the first row where that may be a header nobody announced. `numbers` are those of the
+    nodes, once these are numbered.
     """
 
     ids: pa.Array
@@ -124,9 +130,11 @@ class LabelRows:
     hint: str = ""
     answers: Mapping[int, str] = field(default_factory=dict)
     replaces: Mapping[int, str] = field(default_factory=dict)
+    numbers: Any = None
 
 
 Piece = TypeVar("Piece", Edges, NodeList, FeatureRows, LabelRows)
+Rows = TypeVar("Rows", NodeList, FeatureRows, LabelRows)
 
 
 class Reader(Generic[Piece]):
@@ -316,6 +324,11 @@ class Reader(Generic[Piece]):
 
     def _piece(self, batch: Any) -> Piece:
         raise NotImplementedError
+
+
+def number_rows(piece: Rows, numbering: Numbering, ids: pa.Array | None = None) -> Rows:
+    """Return rows with the numbers of their nodes, new ones for new `ids` (those of the piece, if not given)."""
+    return replace(piece, numbers=numbering.number(piece.ids if ids is None else ids)[0])
 
 
 def read_whole(reader: Reader[Piece], known: Numbering | None = None) -> Piece:

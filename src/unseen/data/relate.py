@@ -45,8 +45,7 @@ def build_relation_graph(
         if not isinstance(features, Mapping):
             stored[key] = (features[0][own], features[1])
         elif key in by_type:
-            numbers = content.feature_numbers.get(key)
-            stored[key] = (_rows_of_type(str(key), by_type[key], numbers, own, numbering), by_type[key].names)
+            stored[key] = (_rows_of_type(str(key), by_type[key], own, numbering), by_type[key].names)
     return Graph.from_relations(
         relations,
         numbering.ids,
@@ -79,7 +78,7 @@ def _node_types(content: NumberedRows, by_type: Mapping[Any, FeatureRows]) -> tu
     listed = nodes is not None and nodes.types is not None
     if nodes is not None and nodes.types is not None:
         types, kinds = encode_names(nodes.types)
-        give(content.node_numbers, kinds, nodes.place)
+        give(nodes.numbers, kinds, nodes.place)
     for key, piece in by_type.items():
         if key not in types and listed:
             msg = f"{piece.source} holds features: {unknown_type(key, types)}"
@@ -91,9 +90,8 @@ def _node_types(content: NumberedRows, by_type: Mapping[Any, FeatureRows]) -> tu
             )
             raise InputError(msg)
         types = list(dict.fromkeys([*types, key]))
-        numbers = content.feature_numbers.get(key)
-        if numbers is not None:
-            give(numbers, np.full(len(numbers), types.index(key)), piece.place)
+        if piece.numbers is not None:
+            give(piece.numbers, np.full(len(piece.numbers), types.index(key)), piece.place)
     return (tuple(types), codes) if types else ((None,), np.zeros_like(codes))
 
 
@@ -145,15 +143,10 @@ def build_relations(
     return relations or [Relation("edge", types[0], types[0], empty)]
 
 
-def _rows_of_type(
-    key: str, piece: FeatureRows, numbers: Ints | None, nodes: Ints, numbering: Numbering
-) -> Features:
+def _rows_of_type(key: str, piece: FeatureRows, nodes: Ints, numbering: Numbering) -> Features:
     """Return the features of one type, a row for each of its nodes in their order."""
-    if numbers is not None:
-        order = order_features(
-            piece.source, numbers, nodes, numbering, has_ids=True, of_type=f" of type {key!r}"
-        )
-        return compact(piece.values)[order]
+    if piece.numbers is not None:
+        return compact(piece.values)[order_features(piece, nodes, numbering, f" of type {key!r}")]
     if piece.values.shape[0] != len(nodes):
         rows, count = counted(piece.values.shape[0], "row"), counted(len(nodes), "node")
         msg = (

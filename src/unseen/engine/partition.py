@@ -119,7 +119,7 @@ def partition(
                 _refuse_types(content.nodes.types.unique().to_pylist(), content.nodes.place)
             n = len(numbering)
             order = None if stored is None else intake.order_features(content)
-            indicator, classes = combine_labels(content.labels, content.label_numbers, numbering)
+            indicator, classes = combine_labels(content.labels, numbering)
             warn_of_missing_words(intake.report.missing_words)
             if n < parts:
                 msg = f"`parts` is {parts}, but the graph has only {counted(n, 'node')}; give at most as many parts"
