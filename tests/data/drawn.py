@@ -69,3 +69,43 @@ def assert_same(a: unseen.Graph, b: unseen.Graph) -> None:
 
 def label_sets(labels: unseen.Labels) -> list[set[str]]:
     return [{labels.classes[k] for k in np.flatnonzero(row)} for row in labels.indicator.toarray()]
+
+
+TYPES = ["author", "paper", "venue"]
+
+
+@st.composite
+def relation_graphs(draw: Any) -> unseen.Graph:
+    n = draw(st.integers(3, 8))
+    types = [*TYPES, *(draw(st.sampled_from(TYPES)) for _ in range(n - 3))]
+    types = draw(st.permutations(types))
+    relations = []
+    for k in range(draw(st.integers(1, 3))):
+        source, target = draw(st.sampled_from(TYPES)), draw(st.sampled_from(TYPES))
+        matrix = np.zeros((n, n))
+        for _ in range(draw(st.integers(1, 4))):
+            i = draw(st.sampled_from([i for i in range(n) if types[i] == source]))
+            j = draw(st.sampled_from([i for i in range(n) if types[i] == target]))
+            matrix[i, j] = matrix[i, j] or draw(st.sampled_from([-2.0, 1.0, 3.0]))
+            if source == target and matrix[j, i] == -matrix[i, j]:
+                matrix[j, i] = matrix[i, j]
+        relations.append(unseen.Relation(f"r{k}", source, target, matrix, draw(st.booleans())))  # type: ignore[arg-type]
+    count = types.count("paper")
+    features = {"paper": np.arange(2.0 * count).reshape(count, 2)} if draw(st.booleans()) else None
+    names = {"paper": ["x", "y"]} if features and draw(st.booleans()) else None
+    ids = draw(st.permutations(range(n))) if draw(st.booleans()) else [f"n{k}" for k in range(n)]
+    return unseen.Graph.from_relations(relations, ids, types, features, names)
+
+
+def facts(graph: unseen.Graph) -> dict[str, Any]:
+    ids = graph.node_ids.tolist()
+    relations = {}
+    for r in graph.relations:
+        coo = r.matrix.tocoo()
+        entries = {(ids[i], ids[j]): w for i, j, w in zip(coo.row, coo.col, coo.data, strict=True)}
+        relations[r.name, r.source_type, r.target_type, r.directed] = entries
+    types = dict(zip(ids, graph.node_types.tolist(), strict=True)) if graph.node_types is not None else None
+    papers = None if types is None else graph.features_of("paper")
+    rows = [node for node in ids if types and types[node] == "paper"]
+    features = None if papers is None else dict(zip(rows, np.asarray(papers).tolist(), strict=True))
+    return {"relations": relations, "types": types, "features": features, "names": graph.feature_names}

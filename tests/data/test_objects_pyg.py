@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 
+import numpy as np
 import pytest
 import scipy.sparse as sp
 from hypothesis import given
@@ -11,7 +13,7 @@ from hypothesis import given
 import unseen
 from unseen.data.objects_pyg import graph_from_pyg, labels_from_pyg, to_pyg
 
-from .drawn import ROUNDS, assert_same, dense, label_sets, labelled_graphs
+from .drawn import ROUNDS, assert_same, dense, facts, label_sets, labelled_graphs, relation_graphs
 
 torch = pytest.importorskip("torch")
 Data = pytest.importorskip("torch_geometric.data").Data
@@ -76,27 +78,51 @@ def test_pyg_number_of_nodes() -> None:
     )
 
 
-def test_pyg_at_fault() -> None:
-    with pytest.raises(unseen.InputError, match=r"the HeteroData has no edges, so that there is no relation"):
-        unseen.Graph.from_pyg(HeteroData())
-    with pytest.raises(unseen.InputError, match=r"the data has no `edge_index`"):
-        unseen.Graph.from_pyg(Data(x=torch.eye(2)))
-    with pytest.raises(unseen.InputError, match=r"`edge_index` names the node 2, but the data has 2 nodes"):
-        unseen.Graph.from_pyg(Data(x=torch.eye(2), edge_index=EDGE_INDEX))
-    with pytest.raises(unseen.InputError, match=r"`edge_index` names the node -1"):
-        unseen.Graph.from_pyg(Data(edge_index=EDGE_INDEX - 1, num_nodes=3))
-    with pytest.raises(unseen.InputError, match=r"`edge_index` must be whole numbers of shape \(2, edges\)"):
-        unseen.Graph.from_pyg(Data(edge_index=EDGE_INDEX.T, num_nodes=3))
-    with pytest.raises(
-        unseen.InputError, match=r"`edge_weight` has shape \(3,\).* one number for each of 4 edges"
-    ):
-        unseen.Graph.from_pyg(Data(edge_index=EDGE_INDEX, edge_weight=torch.ones(3), num_nodes=3))
-    twice = Data(edge_index=torch.tensor([[0, 0], [1, 1]]), num_nodes=2)
-    with pytest.raises(unseen.InputError, match=r"`edge_index` lists a pair more than once"):
-        unseen.Graph.from_pyg(twice, symmetrize="error")
-    wide = unseen.Graph.from_edges([0], [1], [1e300])
-    with pytest.raises(unseen.InputError, match=r"edge weights go beyond what float32"):
-        to_pyg(wide)
+TWICE = Data(edge_index=torch.tensor([[0, 0], [1, 1]]), num_nodes=2)
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: graph_from_pyg(HeteroData()), "the HeteroData has no edges, so that there is no relation"),
+        (lambda: graph_from_pyg(Data(x=torch.eye(2))), "the data has no `edge_index`"),
+        (
+            lambda: graph_from_pyg(Data(x=torch.eye(2), edge_index=EDGE_INDEX)),
+            "names the node 2, but the data has 2",
+        ),
+        (
+            lambda: graph_from_pyg(Data(edge_index=EDGE_INDEX - 1, num_nodes=3)),
+            "`edge_index` names the node -1",
+        ),
+        (
+            lambda: graph_from_pyg(Data(edge_index=EDGE_INDEX.T, num_nodes=3)),
+            "must be whole numbers of shape",
+        ),
+        (
+            lambda: graph_from_pyg(Data(edge_index=EDGE_INDEX, edge_weight=torch.ones(3), num_nodes=3)),
+            r"`edge_weight` has shape \(3,\).* one number for each of 4 edges",
+        ),
+        (lambda: graph_from_pyg(TWICE, symmetrize="error"), "`edge_index` lists a pair more than once"),
+        (lambda: to_pyg(unseen.Graph.from_edges([0], [1], [1e300])), "edge weights go beyond what float32"),
+        (lambda: labels_from_pyg(Data()), "the data has no `y`"),
+        (
+            lambda: labels_from_pyg(Data(y=torch.tensor([0])), "team"),
+            "no `team` to take labels from; it has 'y'",
+        ),
+        (
+            lambda: labels_from_pyg(Data(y=torch.tensor([3]), class_names=["a"])),
+            "`class_names` has 1 names but `y` has the class number 3",
+        ),
+        (
+            lambda: labels_from_pyg(Data(y=torch.tensor([0.5]))),
+            r"`y` holds 0\.5; class numbers must be whole",
+        ),
+        (lambda: labels_from_pyg(Data(y=torch.tensor([-2]))), "`y` holds -2; class numbers start at 0"),
+    ],
+)
+def test_pyg_at_fault(call: Callable[[], object], sentence: str) -> None:
+    with pytest.raises(unseen.InputError, match=sentence):
+        call()
 
 
 def test_labels_from_pyg() -> None:
@@ -111,14 +137,64 @@ def test_labels_from_pyg() -> None:
     assert label_sets(several) == [{"0", "1"}, set(), {"1"}]
 
 
-def test_labels_from_pyg_at_fault() -> None:
-    with pytest.raises(unseen.InputError, match=r"the data has no `y`"):
-        labels_from_pyg(Data())
-    with pytest.raises(unseen.InputError, match=r"the data has no `team` to take labels from; it has 'y'"):
-        labels_from_pyg(Data(y=torch.tensor([0])), "team")
-    with pytest.raises(unseen.InputError, match=r"`class_names` has 1 names but `y` has the class number 3"):
-        labels_from_pyg(Data(y=torch.tensor([3]), class_names=["a"]))
-    with pytest.raises(unseen.InputError, match=r"`y` holds 0\.5; class numbers must be whole"):
-        labels_from_pyg(Data(y=torch.tensor([0.5])))
-    with pytest.raises(unseen.InputError, match=r"`y` holds -2; class numbers start at 0"):
-        labels_from_pyg(Data(y=torch.tensor([-2])))
+@pytest.mark.slow
+@ROUNDS
+@given(relation_graphs())
+def test_pytorch_geometric_and_back(graph: unseen.Graph) -> None:
+    back = unseen.Graph.from_pyg(to_pyg(graph))
+    assert sorted(map(str, back.node_ids)) == sorted(map(str, graph.node_ids))
+    assert facts(back) == facts(graph)
+
+
+def test_hetero_data_of_others() -> None:
+    data = HeteroData()
+    data["author"].x = torch.eye(2)
+    data["paper"].num_nodes = 3
+    data["author", "wrote", "paper"].edge_index = torch.tensor([[0, 1], [0, 2]])
+    data["paper", "cites", "paper"].edge_index = torch.tensor([[0, 1], [1, 2]])
+    graph = unseen.Graph.from_pyg(data)
+    assert graph.node_ids.tolist() == ["author:0", "author:1", "paper:0", "paper:1", "paper:2"]
+    assert [(r.name, r.directed, r.n_edges) for r in graph.relations] == [
+        ("wrote", False, 2),
+        ("cites", True, 2),
+    ]
+    data["author", "wrote", "paper"].edge_index = torch.tensor([[2], [0]])
+    with pytest.raises(
+        unseen.InputError, match=r"`edge_index` of 'wrote' names the node 2, but 'author' has 2"
+    ):
+        unseen.Graph.from_pyg(data)
+    data["author", "in", "venue"].edge_index = torch.tensor([[0], [0]])
+    del data["author", "wrote", "paper"]
+    with pytest.raises(
+        unseen.InputError,
+        match=r"`edge_index` of 'in' names the node 0, but 'venue' has 0 nodes",
+    ):
+        unseen.Graph.from_pyg(data)
+
+
+def test_one_type_without_a_name_comes_back() -> None:
+    matrix = np.array([[0, -1.0], [0, 0]])
+    graph = unseen.Graph.from_relations([unseen.Relation("r", None, None, matrix, directed=True)])  # type: ignore[arg-type]
+    back = unseen.Graph.from_pyg(to_pyg(graph))
+    assert (back.node_types, back.relations[0].source_type, back.relations[0].matrix[0, 1]) == (
+        None,
+        None,
+        -1,
+    )
+
+
+def test_labels_of_one_type_go_to_pytorch_geometric_and_back() -> None:
+    wrote = np.zeros((4, 4))
+    wrote[0, 2] = wrote[1, 3] = 1
+    relation = unseen.Relation("wrote", "author", "paper", wrote)  # type: ignore[arg-type]
+    graph = unseen.Graph.from_relations([relation], list("abpq"), ["author", "author", "paper", "paper"])
+    labels = unseen.Labels.from_values(["x", "y", None, None], graph.node_ids)
+    data = to_pyg(graph, labels)
+    assert data["author"].y.tolist() == [0, 1]
+    assert data["author"].train_mask.tolist() == [True, True]
+    assert "y" not in data["paper"]
+    back = labels_from_pyg(data)
+    assert back.classes == ("x", "y")
+    assert (back.align_to(graph).indicator != labels.indicator).nnz == 0
+    with pytest.raises(unseen.InputError, match="the data has no `y` to take labels from"):
+        labels_from_pyg(to_pyg(graph))
