@@ -12,14 +12,10 @@ import pytest
 import scipy.sparse as sp
 
 import unseen
+from reading import write
 
 EDGES = "src,dst,weight,type\nann,p1,1,wrote\np2,bob,2,wrote\np1,v1,1,in\np1,p2,-3,cites\n"
 NODES = "node,type\nann,author\nbob,author\np1,paper\np2,paper\nv1,venue\n"
-
-
-def write(path: Path, text: str) -> Path:
-    path.write_text(text, encoding="utf-8")
-    return path
 
 
 def read(tmp_path: Path, edges: str = EDGES, nodes: str | None = NODES, **options: Any) -> unseen.Data:
@@ -68,13 +64,10 @@ def test_without_a_type_column_relations_are_called_by_their_ends(tmp_path: Path
     assert [(r.name, r.n_edges) for r in graph.relations] == [("author-paper", 2), ("paper-venue", 1)]
     directed = read(tmp_path, "src,dst\nann,p1\np1,v1\np2,bob\n", directed=True).graph
     assert [r.name for r in directed.relations] == ["author-paper", "paper-venue", "paper-author"]
-
-
-def test_types_of_edges_without_types_of_nodes(tmp_path: Path) -> None:
-    graph = read(tmp_path, "src,dst,type\na,b,likes\nb,a,knows\n", None).graph
-    assert [(r.name, r.source_type) for r in graph.relations] == [("likes", None), ("knows", None)]
-    assert graph.is_heterogeneous
-    assert graph.node_types is None
+    untyped = read(tmp_path, "src,dst,type\na,b,likes\nb,a,knows\n", None).graph
+    assert [(r.name, r.source_type) for r in untyped.relations] == [("likes", None), ("knows", None)]
+    assert untyped.is_heterogeneous
+    assert untyped.node_types is None
 
 
 def test_signs_in_a_column_of_their_own(tmp_path: Path) -> None:
@@ -103,12 +96,8 @@ def test_features_by_type(tmp_path: Path) -> None:
     )
     assert typed.graph.node_types is not None
     assert typed.graph.node_types.tolist() == ["author", "paper", "author", "paper"]
-
-
-def test_one_file_of_features_for_all_types(tmp_path: Path) -> None:
-    rows = "node,x\nann,1\nbob,2\np1,3\np2,4\nv1,5\n"
-    graph = read(tmp_path, features=write(tmp_path / "x.csv", rows)).graph
-    assert graph.features_of("paper").tolist() == [[3], [4]]  # type: ignore[union-attr]
+    everyone = write(tmp_path / "x.csv", "node,x\nann,1\nbob,2\np1,3\np2,4\nv1,5\n")
+    assert read(tmp_path, features=everyone).graph.features_of("paper").tolist() == [[3], [4]]  # type: ignore[union-attr]
 
 
 def test_neo4j(tmp_path: Path) -> None:
@@ -183,17 +172,5 @@ def test_features_that_are_refused(tmp_path: Path, features: dict[str, Any], mat
     }
     with pytest.raises(unseen.InputError, match=match):
         read(tmp_path, features=sources)
-
-
-def test_features_of_a_type_that_nothing_names(tmp_path: Path) -> None:
-    with pytest.raises(
-        unseen.InputError, match=r"features of type 'author', but nothing says which nodes these are"
-    ):
+    with pytest.raises(unseen.InputError, match=r"type 'author', but nothing says which nodes these are"):
         read(tmp_path, "src,dst\na,b\n", None, features={"author": np.eye(2)})
-
-
-def test_options_that_exclude_each_other(tmp_path: Path) -> None:
-    with pytest.raises(
-        unseen.InputError, match=r"--drop-negative\) and `absolute` \(--absolute\) do not go together"
-    ):
-        read(tmp_path, drop_negative=True, absolute=True)
