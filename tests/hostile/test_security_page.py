@@ -6,7 +6,7 @@ import ast
 import re
 from pathlib import Path
 
-from unseen.data import bounds
+from unseen.data import databases, opened
 from unseen.explorer.label.server import REQUEST_SECONDS
 
 ROOT = Path(__file__).parents[2]
@@ -31,10 +31,10 @@ def test_every_promise_names_a_test() -> None:
 
 
 def test_the_numbers_are_those_of_the_code() -> None:
-    assert f"{bounds.RATIO:,} times its size plus {bounds.BASE // 10**6} MB" in PAGE
-    assert f"{bounds.WORK_BYTES} bytes for each byte of values, {bounds.ROW_BYTES} for each row and" in PAGE
-    assert f" {bounds.ROW_BYTES * bounds.NODE_ROWS} for each node of a matrix" in PAGE
-    assert f"at most {bounds.MAX_DEPTH} levels of brackets" in PAGE
-    assert f"{bounds.SECONDS} s and {bounds.SECONDS_PER_MEGABYTE} s for each megabyte" in PAGE
+    assert f"{opened.RATIO:,} times its size plus {opened.BASE // 10**6} MB" in PAGE
+    assert f"{opened.WORK_BYTES} bytes for each byte of values, {opened.ROW_BYTES} for each row and" in PAGE
+    assert f" {opened.ROW_BYTES * opened.NODE_ROWS} for each node of a matrix" in PAGE
+    assert f"at most {opened.MAX_DEPTH} levels of brackets" in PAGE
+    assert f"{databases.SECONDS} s and {databases.SECONDS_PER_MEGABYTE} s for each megabyte" in PAGE
     assert f"closed after {REQUEST_SECONDS} seconds" in PAGE
-    assert bounds.VARIABLE in PAGE
+    assert opened.VARIABLE in PAGE
