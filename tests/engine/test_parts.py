@@ -20,7 +20,9 @@ from unseen.engine.run import Run
 from unseen.engine.sparse import GraphPart, Matrix
 from unseen.engine.steps import Checkpoints
 from unseen.errors import UnsupportedError
+from unseen.linalg import reduction
 from unseen.linalg.walk import WalkMatrix
+from unseen.methods import views
 
 from .conftest import on_ranks
 
@@ -159,6 +161,33 @@ def test_parts_train_to_the_vectors_of_the_whole(
     assert largest <= 1e-3
     history = [part.loss_history_ for part in parts]
     assert history[0] == history[1]
+
+
+@pytest.mark.parametrize("features", [None, "sparse", "dense"])
+@pytest.mark.parametrize("name", ["smoothfeats", "rect-plus", "rect-plus on a large graph"])
+def test_methods_without_training_give_the_vectors_of_the_whole(
+    planted: unseen.Dataset,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    features: str | None,
+) -> None:
+    folder = _write(planted, tmp_path, 3, features=features)
+    if name == "rect-plus on a large graph":
+        monkeypatch.setattr(views, "LARGE", 300)
+        monkeypatch.setattr(reduction, "STREAMED_ROWS", 300)
+
+    def fit(graph: Any, labels: Any) -> Any:
+        return unseen.make_method(name.split()[0], n_components=20, random_state=0).fit(graph, labels)
+
+    whole, parts = fit(*_whole(folder)), _on_parts(folder, 3, fit)
+    found = np.concatenate([part.embedding_.vectors for part in parts])
+    relative, largest = differences(found, whole.embedding_.vectors)
+    assert relative <= 1e-4
+    assert largest <= 1e-3
+    for part in parts if name != "smoothfeats" else ():
+        assert part.views_ == whole.views_
+        assert part.view_scores_ == pytest.approx(whole.view_scores_)
 
 
 def test_what_needs_all_nodes_in_one_place_is_refused(planted: unseen.Dataset, tmp_path: Path) -> None:

@@ -20,8 +20,9 @@ import scipy.sparse as sp
 
 from unseen.engine.comm import SOLO, Comm, Halo, Layout
 from unseen.engine.run import Cut, Run
-from unseen.graph import Features
-from unseen.ids import Array, Floats, IdArray, Ints
+from unseen.graph import Features, Graph
+from unseen.ids import Array, Floats, IdArray, Ints, as_ids
+from unseen.labels import Labels
 
 BLOCK_WORK = 16_384
 """Entries and rows of a block, together: enough to be worth a call, few enough to stay in the cache."""
@@ -310,6 +311,41 @@ def spread_matrix(layout: Layout, run: Run, indptr: Array, columns: Ints, data: 
     local = np.where(own, columns - layout.first, layout.n_rows + np.searchsorted(ids, columns))
     halo = Halo(layout, ids) if layout.comm.size > 1 else None
     return Matrix(_csr(data, local, indptr, layout.n_rows + len(ids)), run, halo, symmetric=True)
+
+
+def gather_rows(rows: sp.csr_array, run: Run) -> sp.csr_array:
+    """Return the sparse rows of all processes, one after the other, to each of them; columns mean the same to all.
+
+    Examples
+    --------
+    >>> gather_rows(sp.csr_array([[0.0, 2.0]]), Run()).toarray().tolist()
+    [[0.0, 2.0]]
+    """
+    if run.processes == 1:
+        return rows
+    counts, columns = (run.gather(part.astype(np.int64)) for part in (np.diff(rows.indptr), rows.indices))
+    is_mask = rows.dtype == bool  # which processes do not send
+    data = run.gather(rows.data.astype(np.uint8) if is_mask else rows.data).astype(rows.dtype)
+    indptr = np.concatenate([[0], np.cumsum(counts)])
+    return sp.csr_array((data, columns, indptr), shape=(len(counts), rows.shape[1]))
+
+
+def gather_graph(part: GraphPart, labels: Labels, run: Run) -> tuple[Graph, Labels]:
+    """Return the whole graph and all labels to each process, for graphs that are small."""
+    features = part.features
+    if features is not None:
+        features = run.gather(features) if isinstance(features, np.ndarray) else gather_rows(features, run)
+    ids = part.node_ids
+    if ids.dtype == object:
+        texts = [str(name).encode("utf-8", "surrogatepass") for name in ids]
+        letters = run.gather(np.frombuffer(b"".join(texts), dtype=np.uint8)).tobytes()
+        ends = np.cumsum(run.gather(np.array([len(text) for text in texts], dtype=np.int64))).tolist()
+        names = [letters[i:j].decode("utf-8", "surrogatepass") for i, j in pairwise([0, *ends])]
+        ids = as_ids(names)
+    else:
+        ids = run.gather(ids)
+    graph = Graph(gather_rows(part.adjacency.own_rows(), run), features, ids, _checked=True)
+    return graph, Labels(gather_rows(labels.indicator, run), labels.classes, graph.node_ids)
 
 
 def columns_at_a_time(columns: int, turns: int) -> int:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.sparse as sp
 
+from unseen.engine.run import Run
+from unseen.engine.sparse import gather_rows
 from unseen.graph import Graph
 from unseen.labels import Labels
 
@@ -37,8 +38,10 @@ class Homophily:
         return self.adjusted is None or self.adjusted >= HOMOPHILOUS
 
 
-def measure_homophily(graph: Graph, labels: Labels) -> Homophily:
+def measure_homophily(graph: Graph, labels: Labels, run: Run | None = None) -> Homophily:
     """Return how often an edge between two labelled nodes joins nodes that share a class.
+
+    The graph may be spread over the processes of `run`; all of them call it.
 
     Examples
     --------
@@ -46,12 +49,18 @@ def measure_homophily(graph: Graph, labels: Labels) -> Homophily:
     >>> measure_homophily(graph, Labels.from_values(["a", "a", "b", None], graph.node_ids))
     Homophily(share=0.5, expected=0.625, n_pairs=2)
     """
-    rows = labels.labelled
-    edges = sp.triu(graph.adjacency[rows][:, rows], 1).tocoo()
-    if not edges.nnz:
-        return Homophily(None, None, 0)
-    indicator = labels.indicator[rows].astype(np.int32)
-    src, dst = edges.row, edges.col
+    run, rows = run or Run(), labels.labelled
+    adjacency = run.matrix(graph.adjacency)
+    own = adjacency.layout.first + rows
+    everywhere, indicator = run.gather(own), gather_rows(labels.indicator[rows].astype(np.int32), run)
+    edges = adjacency.own_rows()[rows].tocoo()
+    src, place = own[edges.row], np.searchsorted(everywhere, edges.col).clip(max=max(len(everywhere) - 1, 0))
+    kept = (src < edges.col) & (everywhere[place] == edges.col) if edges.nnz else np.zeros(0, dtype=bool)
+    src, dst = np.searchsorted(everywhere, src[kept]), place[kept]
     shared = np.asarray(indicator[src].multiply(indicator[dst]).sum(axis=1)).ravel() > 0
-    ends = np.asarray(indicator[np.r_[src, dst]].sum(axis=0)).ravel() / (2 * len(src))
-    return Homophily(float(shared.mean()), float(min(np.square(ends).sum(), 1.0)), len(src))
+    ends = np.asarray(indicator[np.r_[src, dst]].sum(axis=0), dtype=np.float64).ravel()
+    n_pairs, n_shared, *ends = run.total([[len(src), shared.sum(), *ends]])
+    if not n_pairs:
+        return Homophily(None, None, 0)
+    expected = min(float(np.square(np.array(ends) / (2 * n_pairs)).sum()), 1.0)
+    return Homophily(float(n_shared / n_pairs), expected, int(n_pairs))

@@ -25,8 +25,10 @@ import numpy as np
 import numpy.typing as npt
 
 from unseen.engine.run import Run
+from unseen.engine.sparse import GraphPart, gather_graph, gather_rows
 from unseen.errors import InputError, UnsupportedError, first_of, logger, unknown_name
 from unseen.graph import Graph, Need
+from unseen.ids import Ints
 from unseen.labels import Labels
 from unseen.linalg.reduction import Reduction
 from unseen.methods.base import Method, Traits, Vectors
@@ -109,6 +111,7 @@ class RECTPlus(Method):
         uses_labels=True,
         labels_choose_params=True,
         can_be_saved=True,
+        trains_on_parts=True,
         needs=Need(directed=True, signed=True, typed=True),
         default_components=400,
     )
@@ -133,6 +136,13 @@ class RECTPlus(Method):
         return method_class("rect-n")
 
     def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:
+        if (
+            isinstance(graph, GraphPart) and widths_of(graph.n_nodes).walk
+        ):  # small: each process computes all of it
+            whole, all_labels = gather_graph(graph, labels, run)
+            with run.for_graph(whole, run.rng) as alone:
+                first = graph.adjacency.layout.first
+                return self._fit(whole, all_labels, alone)[first : first + len(graph.node_ids)].copy()
         seed = child_seed(run.rng)
         ways, pool = self._pool(graph, labels, seed, run)
         self.views_, self.view_scores_ = self._choose(pool, labels, seed)
@@ -180,9 +190,9 @@ class RECTPlus(Method):
     def _choose(self, pool: Pool | PathPool, labels: Labels, seed: int) -> tuple[list[str], dict[str, float]]:
         if self.views != "auto":
             return _checked_names(self.views, pool.names), {}
-        rows = _some(labels, pool.graph, seed)
-        truth = labels.indicator[rows].toarray()
-        homophily = measure_homophily(pool.graph, labels)
+        rows, order = _some(labels, pool.graph, seed, pool.run)
+        truth = gather_rows(labels.indicator[rows], pool.run).toarray()[order]
+        homophily = measure_homophily(pool.graph, labels, pool.run)
         first = _where_neighbours_differ(pool, homophily)
         default = [next(name for name in (*DEFAULT, *pool.names) if name in pool.names)]
         default = first if first and homophily.adjusted is None else default
@@ -191,6 +201,7 @@ class RECTPlus(Method):
             logger.info("%s: too few labels to choose views by, so %s", self._name, first_of(default))
             return default, {}
         at = pool.at(rows, [name for name in pool.names if name != TWICE or name in first])
+        at = {name: pool.run.gather(vectors)[order] for name, vectors in at.items()}
         hits = {name: leave_one_out(vectors, truth)[0] for name, vectors in at.items()}
         best = max(hits, key=lambda name: float(hits[name].mean()))
         frequent = truth[:, truth.sum(axis=0).argmax()] / truth.sum(axis=1)
@@ -337,11 +348,16 @@ def _in_words(best: str, pool: Pool | PathPool, alike: bool) -> str:
     return f"neighbours tend to {tendency} features are averaged over them"
 
 
-def _some(labels: Labels, graph: Graph, seed: int) -> npt.NDArray[np.int64]:
-    """Return the labelled rows, or as many as choices look at, in an order that is drawn by node."""
-    rows = labels.labelled
-    keys = node_keys(graph.node_ids, seed)[rows]
-    return rows[np.argsort(keys, kind="stable")[:MOST_LABELLED]]
+def _some(labels: Labels, graph: Graph, seed: int, run: Run) -> tuple[Ints, Ints]:
+    """Return the labelled rows of this process, or as many as choices look at, and what brings those of all in order.
+
+    The order is drawn by node, so it is the same for any number of processes.
+    """
+    # as signed numbers in the same order, which processes can send
+    keys = (node_keys(graph.node_ids[labels.labelled], seed) ^ np.uint64(1 << 63)).view(np.int64)
+    last = np.sort(run.gather(keys))[:MOST_LABELLED][-1:]
+    drawn = keys <= last[0] if len(last) else np.zeros(0, dtype=bool)
+    return labels.labelled[drawn], np.argsort(run.gather(keys[drawn]), kind="stable")
 
 
 def _words(

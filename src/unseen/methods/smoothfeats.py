@@ -16,9 +16,10 @@ from unseen.ids import Singles
 from unseen.labels import Labels
 from unseen.linalg.normalize import to_unit_rows
 from unseen.linalg.smoothing import GraphSmoother, smoothing_filter
-from unseen.linalg.svd import truncated_svd
+from unseen.linalg.svd import OVERSAMPLING, truncated_svd
 from unseen.methods.base import Method, Traits, Vectors, rows_and_columns
 from unseen.methods.vocabulary import Columns, Steps, Teleport
+from unseen.randomness import child_seed, keyed_uniform, node_keys
 
 if TYPE_CHECKING:
     from unseen.engine.memory import Job
@@ -37,7 +38,12 @@ class SmoothFeats(Method):
     """
 
     reference = "Klicpera et al., Predict then Propagate, ICLR 2019 (propagation, here of features)"
-    _traits = Traits("smoothfeats", "features smoothed over the graph, no training", uses_features=True)
+    _traits = Traits(
+        "smoothfeats",
+        "features smoothed over the graph, no training",
+        uses_features=True,
+        trains_on_parts=True,
+    )
 
     n_components: Columns = None
     steps: Steps = 10
@@ -51,8 +57,13 @@ class SmoothFeats(Method):
 
     def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:  # noqa: ARG002
         features = graph.adjacency if graph.features is None else graph.features
-        k = self._components(self.n_components, min(features.shape), rows_and_columns(graph))
-        scores, self.axes_ = truncated_svd(features, k, run.rng, run)
+        most = min(run.count(features.shape[0]), features.shape[1])
+        k = self._components(self.n_components, most, rows_and_columns(graph))
+        start = None
+        if graph.features is None:
+            keys = node_keys(graph.node_ids, child_seed(run.rng))
+            start = (keyed_uniform(keys, k + OVERSAMPLING) - 0.5).astype(np.float32)
+        scores, self.axes_ = truncated_svd(features, k, run.rng, run, start=start)
         return self._smooth(graph, scores, run)
 
     def _transform(self, graph: Graph, run: Run) -> Vectors:

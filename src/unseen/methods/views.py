@@ -106,8 +106,10 @@ def structure_bases(graph: Graph, seed: int, run: Run) -> dict[str, Vectors]:
     rng, keys = np.random.default_rng(seed), node_keys(graph.node_ids, seed)
     rounds = 2 if n > LARGE else 7
     k = min(widths.rows, n)
-    bases = {"rows": _unit(truncated_svd(l2_rows(graph.adjacency), k, rng, run, n_iter=rounds)[0])}
-    if not graph.adjacency.nnz or n < 3:
+    bases = {}
+    if run.processes == 1 and widths.walk:
+        bases = {"rows": _unit(truncated_svd(l2_rows(graph.adjacency), k, rng, run, n_iter=rounds)[0])}
+    if not run.count(graph.adjacency.nnz) or n < 3:
         return bases
     if widths.walk:
         negatives = tuple(WALKS.values())
@@ -118,7 +120,7 @@ def structure_bases(graph: Graph, seed: int, run: Run) -> dict[str, Vectors]:
         leading_eigenvectors(GraphSmoother(adjacency).step, min(widths.eigen, n - 2), keys, run), run
     )
     degree = adjacency.row_sums()
-    bases["degree"] = _unit(np.column_stack([np.log1p(degree), np.ones(n)]))
+    bases["degree"] = _unit(np.column_stack([np.log1p(degree), np.ones(len(degree))]))
     return bases
 
 
@@ -208,7 +210,7 @@ class Pool:
     @property
     def names(self) -> list[str]:
         """Names of all views; without edges there is nothing to smooth over."""
-        spread = bool(self.graph.adjacency.nnz)
+        spread = bool(self.run.count(self.graph.adjacency.nnz))
         bases = {base: operators_of(base) if spread else ("raw",) for base in (*self.ways, *self.bases)}
         return [f"{base}/{operator}" for base, operators in bases.items() for operator in operators]
 
