@@ -24,4 +24,4 @@ def test_it_can_be_imported_where_the_module_resource_is_missing() -> None:
 
 def test_the_methods_themselves_say_whether_they_train_on_parts() -> None:
     pytest.importorskip("torch")
-    assert trainable() == ["mfdw", "rect", "rect-l", "rect-n", "rsdne-light"]
+    assert trainable() == ["mfdw", "rect", "rect-l", "rect-n", "rect-plus", "rsdne-light", "smoothfeats"]
