@@ -203,12 +203,14 @@ class RBFClassifier:
     """One RBF SVM per class, as in the released code; same contract as :class:`LinearClassifier`."""
 
     machines: tuple[Any, ...]
+    training: Any
     C: float
 
     def scores(self, vectors: Any) -> Array:
         """Return the decision values of every row and class."""
+        kernel = _rbf_kernel(vectors, self.training)
         columns = [
-            machine.decision_function(_with_short_indices(vectors))
+            machine.decision_function(kernel)
             if hasattr(machine, "decision_function")
             else np.full(vectors.shape[0], machine)
             for machine in self.machines
@@ -220,7 +222,7 @@ def train_rbf(vectors: Any, truth: Mask, C: float | None = None) -> RBFClassifie
     """Train one RBF SVM per class as the released code does, with scikit-learn's defaults of its time.
 
     These are C = 1 and gamma = 1 / (number of columns), so the scale of the vectors matters. Its scores are the
-    decision values; the released code ranks by a random calibration of them.
+    decision values; the released code ranks by a random calibration of them. All classes share one kernel matrix.
 
     Examples
     --------
@@ -233,20 +235,20 @@ def train_rbf(vectors: Any, truth: Mask, C: float | None = None) -> RBFClassifie
 
     _check_c(C)
     penalty = 1.0 if C is None else float(C)
+    kernel = _rbf_kernel(vectors, vectors)
     machines: list[Any] = []
     for column in truth.T:
         if column.all() or not column.any():  # nothing to tell apart: always or never this class
             machines.append(1.0 if column.any() else -np.inf)
         else:
-            machines.append(
-                SVC(C=penalty, kernel="rbf", gamma="auto").fit(_with_short_indices(vectors), column)
-            )
-    return RBFClassifier(tuple(machines), penalty)
+            machines.append(SVC(C=penalty, kernel="precomputed").fit(kernel, column))
+    return RBFClassifier(tuple(machines), vectors, penalty)
 
 
-def _with_short_indices(vectors: Any) -> Any:
-    """Return sparse vectors with the 32-bit indices that scikit-learn's SVC asks for, others as they are."""
-    if not sp.issparse(vectors):
-        return vectors
-    indices, starts = (each.astype(np.int32) for each in (vectors.indices, vectors.indptr))
-    return sp.csr_matrix((vectors.data, indices, starts), shape=vectors.shape)
+def _rbf_kernel(vectors: Any, others: Any) -> Array:
+    """Return exp(-|x - y|^2 / columns) of every pair of rows."""
+    from sklearn.metrics.pairwise import rbf_kernel
+
+    # the default of gamma is 1 / columns; in float32 single predictions change
+    kernel: Array = rbf_kernel(vectors.astype(np.float64), others.astype(np.float64))
+    return kernel
