@@ -14,7 +14,8 @@ from sklearn.svm import LinearSVC
 
 import unseen
 from unseen.engine.run import Run
-from unseen.methods.neural.gcn import Draws, Inputs, Targets, dropout, entry_keys
+from unseen.methods.neural.draws import Draws
+from unseen.methods.neural.gcn import Inputs, Targets, dropout, entry_keys
 from unseen.methods.neural.tensors import SparseProduct
 from unseen_paper.methods.stopping import EarlyStopping
 
@@ -22,7 +23,7 @@ CPU = torch.device("cpu")
 
 
 def draws(n: int) -> Draws:
-    return Draws(np.arange(n, dtype=np.uint64))
+    return Draws(np.arange(n, dtype=np.uint64), CPU)
 
 
 def product(matrix: sp.csr_array) -> SparseProduct:
@@ -99,6 +100,7 @@ def test_dropout_meets_its_share_and_leaves_the_mean(share: float) -> None:
     drawn = draws(2001)
     mask, scale = drawn.keep(101, share)
     assert mask.shape == (2001, 101)
+    mask = mask.numpy()
     assert mask.mean() == pytest.approx(1 - share, abs=0.005)
     assert mask.mean(axis=0) == pytest.approx(1 - share, abs=0.05)
     assert scale == pytest.approx(1 / (1 - share), rel=1e-3)
@@ -117,9 +119,9 @@ def test_a_share_too_small_to_draw_drops_nothing() -> None:
 def test_draws_belong_to_keys_and_to_their_use() -> None:
     keys = np.random.default_rng(0).integers(2**63, size=200).astype(np.uint64)
     order = np.random.default_rng(1).permutation(200)
-    here, there = (Draws(k, 1).keep(9, 0.5)[0] for k in (keys, keys[order]))
+    here, there = (Draws(k, CPU, 1).keep(9, 0.5)[0].numpy() for k in (keys, keys[order]))
     np.testing.assert_array_equal(here[order], there)
-    other = Draws(keys, 2).keep(9, 0.5)[0]
+    other = Draws(keys, CPU, 2).keep(9, 0.5)[0].numpy()
     assert 0.4 < (here == other).mean() < 0.6
     matrix = sp.random_array((200, 200), density=0.05, rng=np.random.default_rng(2), format="csr")
     entries = entry_keys(product(matrix), keys, keys)

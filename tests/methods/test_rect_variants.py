@@ -10,7 +10,7 @@ import torch
 
 import unseen
 from unseen.engine.run import Run
-from unseen.linalg.sampling import WalkSampler
+from unseen.methods.neural.draws import Numbers, WalkSampler
 from unseen.methods.neural.rect import walk_size
 from unseen.methods.neural.rect_dw import RECTNDW, DeepWalkLoss
 from unseen.methods.neural.rect_losses import StructureLoss
@@ -28,6 +28,11 @@ def split(planted) -> unseen.Split:
     return unseen.completely_imbalanced_split(planted.labels, label_rate=0.4, unseen=["c3"], random_state=0)
 
 
+def sampler_of(graph: unseen.Graph) -> WalkSampler:
+    keys = np.arange(graph.n_nodes, dtype=np.uint64)
+    return WalkSampler(graph.adjacency, keys, Numbers(0, CPU), CPU)
+
+
 def purity(vectors, codes) -> float:
     """How often a node's nearest node is of its class."""
     unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -43,12 +48,13 @@ def test_deepwalk_gradients_equal_autograd(context):
     centre, other = rng.integers(30, size=(2, 400))
     sign = np.where(np.arange(400) < 70, 1, -1).astype(np.float32)
     U, K = (torch.from_numpy(rng.normal(size=(30, 5)).astype(np.float32)) for _ in range(2))
-    sampler = WalkSampler(graph.adjacency, np.arange(30, dtype=np.uint64))
+    centre, other, sign = (torch.from_numpy(array) for array in (centre, other, sign))
+    sampler = sampler_of(graph)
     loss = DeepWalkLoss(sampler, (1, 40, 5, 5, 5), K if context else None, Run().with_seed(0))
     value, (gradient, *others) = loss.compute(centre, other, sign, U, *(K.detach(),) * context)
     u, k = (part.detach().double().requires_grad_() for part in (U, K))
     inner = (u[centre] * (k if context else u)[other]).sum(dim=1)
-    truth = -torch.nn.functional.logsigmoid(inner * torch.from_numpy(sign)).sum() / 70
+    truth = -torch.nn.functional.logsigmoid(inner * sign).sum() / 70
     truth.backward()
     assert value == pytest.approx(truth.item(), rel=1e-5)
     np.testing.assert_allclose(gradient, u.grad, atol=1e-5)
@@ -58,19 +64,15 @@ def test_deepwalk_gradients_equal_autograd(context):
 
 
 def test_every_pair_has_its_noise_and_isolated_nodes_are_no_trouble():
-    sampler = WalkSampler(unseen.random_graph(30, random_state=0).adjacency, np.arange(30, dtype=np.uint64))
+    sampler = sampler_of(unseen.random_graph(30, random_state=0))
     loss = DeepWalkLoss(sampler, (1, 40, 5, 5, 3), None, Run().with_seed(0))
-    centre, other, sign = loss._with_noise(np.array([4, 7]), np.array([5, 8]))
+    centre, other, sign = loss._with_noise(torch.tensor([4, 7]), torch.tensor([5, 8]))
     assert centre.tolist() == [4, 7] * 4
     assert other[:2].tolist() == [5, 8]
     assert sign.tolist() == [1, 1] + [-1] * 6
     lonely = unseen.Graph.from_edges([], [], nodes=range(4))
-    nothing = DeepWalkLoss(
-        WalkSampler(lonely.adjacency, np.arange(4, dtype=np.uint64)),
-        (1, 40, 5, 5, 3),
-        torch.ones(4, 2),
-        Run().with_seed(0),
-    )
+    settings = (1, 40, 5, 5, 3)
+    nothing = DeepWalkLoss(sampler_of(lonely), settings, torch.ones(4, 2), Run().with_seed(0))
     U = torch.ones(4, 2, requires_grad=True)
     value = nothing(U)
     assert value.item() == 0

@@ -22,7 +22,7 @@ HOST_INDICES = ("__getitem__", "__setitem__", "index_put_")
 
 
 class PretendGPU(TorchFunctionMode):
-    """The mode; `operations` counts what was computed from tensors on the device."""
+    """The mode; `operations` counts what was computed on the device, `copies` the arrays that were copied to it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -30,6 +30,7 @@ class PretendGPU(TorchFunctionMode):
         self.on_host: set[int] = set()
         self.remembered: list[torch.Tensor] = []
         self.operations = 0
+        self.copies = 0
 
     def __enter__(self) -> PretendGPU:
         made = torch.from_numpy  # of all functions that make tensors, the mode is not told of this one
@@ -80,6 +81,7 @@ class PretendGPU(TorchFunctionMode):
         wants_gpu = torch.device(targets[0]).type == "cuda" if targets else is_here
         if wants_gpu == is_here and moved is args[0]:
             return moved
+        self.copies += wants_gpu and not is_here and moved.dim() > 0
         return self._remember(moved.clone(), self.on_gpu if wants_gpu else self.on_host)
 
     def _check_devices(self, name: str, inputs: list[torch.Tensor], here: list[torch.Tensor]) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import unseen
+from unseen_paper.bench import gpu
 from unseen_paper.bench.isolated import Measured
 from unseen_paper.experiments import scalability
 from unseen_paper.experiments.catalog import Choice
@@ -79,3 +80,19 @@ def test_odd_sizes_methods_and_files_are_refused(tmp_path: Path, timed: list[dic
     ):
         write_scalability(Choice(), tmp_path)
     assert not timed
+
+
+def test_a_gpu_fills_the_curves_that_need_one(
+    tmp_path: Path, timed: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    torch = pytest.importorskip("torch", reason="needs the neural extra")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(unseen.InputError, match="no GPU"):
+        gpu.run(sizes=[500], out=str(tmp_path))
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    (table,) = gpu.run(sizes=[3000, 500], out=str(tmp_path / "new"))
+    assert table.rows[1] == ("rect", "3,000", "3.0", "9.0", "0.3")
+    asked = [(each["name"], each["n"], each["params"]["device"]) for each in timed]
+    assert set(asked) == {(m, n, d) for m in gpu.METHODS for n in (500, 3000) for d in ("cpu", "cuda")}
+    gpu.run(sizes=[500], out=str(tmp_path / "new"))
+    assert len(timed) == len(asked), "what is in the table is not measured again"

@@ -10,7 +10,8 @@ from sklearn.svm import LinearSVC
 
 import unseen
 from unseen.engine.run import Run
-from unseen.methods.neural.gcn import Draws, Inputs, Targets, thin
+from unseen.methods.neural.draws import Draws
+from unseen.methods.neural.gcn import Inputs, Targets, thin
 from unseen.methods.neural.tensors import SparseProduct
 from unseen_paper.methods.appnp import APPNP, hold_out, thinned_spread
 
@@ -65,7 +66,7 @@ def propagation(n: int) -> SparseProduct:
 
 
 def edge_draws(ahat: SparseProduct) -> Draws:
-    return Draws(np.arange(ahat.nnz, dtype=np.uint64))
+    return Draws(np.arange(ahat.nnz, dtype=np.uint64), CPU)
 
 
 def dropped_matrices(ahat: SparseProduct, steps: int) -> list[torch.Tensor]:

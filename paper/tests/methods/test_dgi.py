@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 import unseen
 from unseen.engine.run import Run
-from unseen_paper.methods.dgi import DGI, shuffle_rows
+from unseen_paper.methods.dgi import DGI
 
 
 def planted(n: int = 90, *, seed: int = 0) -> unseen.Graph:
@@ -40,16 +40,6 @@ def test_the_vectors_are_the_output_of_one_layer_with_prelu() -> None:
     )
     expected = np.where(before > 0, before, slope * before)
     np.testing.assert_allclose(method.embedding_.vectors, expected, rtol=1e-3, atol=1e-5)
-
-
-def test_shuffling_is_a_permutation_of_nodes_whatever_their_order() -> None:
-    keys = np.random.default_rng(0).integers(2**63, size=90).astype(np.uint64)
-    first, second = shuffle_rows(keys, 1), shuffle_rows(keys, 2)
-    assert sorted(first.tolist()) == list(range(90))
-    assert (first == second).mean() < 0.2
-    assert (first == np.arange(90)).mean() < 0.2
-    order = np.random.default_rng(1).permutation(90)
-    np.testing.assert_array_equal(keys[order][shuffle_rows(keys[order], 1)], keys[first][order])
 
 
 def test_the_loss_starts_at_chance_and_falls() -> None:

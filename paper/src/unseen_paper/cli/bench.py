@@ -23,6 +23,7 @@ BENCHMARKS = {
     "peers": "what a user would pick instead, each in an environment of its own below the folder --out names",
     "planted": "the default method on planted graphs of growing size: time, memory, F1",
     "rsdne": "RSDNE against a dense implementation",
+    "gpu": "RECT and RECT(DW) on a GPU beside the processor, kept in scalability.csv of the folder --out names",
     "outofcore": "RECT-N with and without arrays on disk, up to ten million nodes",
     "ranks": "one, two and four processes: the same vectors, memory of each, rows sent",
     "kill": "two processes, one of them killed at a random moment, twenty times",
@@ -41,7 +42,7 @@ def bench(
     *,
     repeats: Annotated[int | None, typer.Option(help="How often each side is timed.", min=1)] = None,
     sizes: Annotated[
-        str | None, typer.Option(help="Numbers of nodes, separated by commas (planted, outofcore).")
+        str | None, typer.Option(help="Numbers of nodes, separated by commas (planted, outofcore, gpu).")
     ] = None,
     methods: Annotated[
         str | None,

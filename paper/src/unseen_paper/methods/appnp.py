@@ -27,7 +27,8 @@ import numpy as np
 from unseen.engine.run import Run
 from unseen.ids import Keys
 from unseen.methods.neural import torch
-from unseen.methods.neural.gcn import Draws, Inputs, LabelNetwork, NetworkFeatures, Targets, thin
+from unseen.methods.neural.draws import Draws
+from unseen.methods.neural.gcn import Inputs, LabelNetwork, NetworkFeatures, Targets, thin
 from unseen.methods.neural.tensors import SparseProduct
 from unseen.methods.vocabulary import Steps, Teleport, WeightDecay
 from unseen_paper.methods.stopping import EarlyStopping

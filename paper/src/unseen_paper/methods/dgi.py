@@ -15,21 +15,19 @@ rows. Who gets whose row is drawn by node id.
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import replace
 
 import numpy as np
 
 from unseen.engine.run import Run
 from unseen.graph import Graph
-from unseen.ids import Ints, Keys
 from unseen.labels import Labels
 from unseen.methods.base import Vectors
 from unseen.methods.neural import torch
+from unseen.methods.neural.draws import Draws
 from unseen.methods.neural.gcn import Inputs, NetworkMethod, learnable
 from unseen.methods.neural.tensors import FLAT
 from unseen.methods.vocabulary import LearningRate
-from unseen.randomness import keyed_bits
 from unseen_paper.methods.stopping import EarlyStopping
 from unseen_paper.methods.vocabulary import Patience
 
@@ -66,12 +64,11 @@ class DGI(NetworkMethod):
         self.network_ = [weight, bias, slope]
         stopping = EarlyStopping(self.network_, self.patience)
         softplus = torch.nn.functional.softplus
-        epochs = itertools.count(1)
+        draws = Draws(inputs.keys, weight.device, use=None)
 
         def evaluate() -> torch.Tensor:
             xw = inputs.x @ self.network_[0]
-            order = torch.from_numpy(shuffle_rows(inputs.keys, next(epochs))).to(xw.device)
-            z, other = self._layer(xw, inputs), self._layer(xw.index_select(0, order), inputs)
+            z, other = self._layer(xw, inputs), self._layer(xw.index_select(0, draws.shuffle()), inputs)
             direction = form @ z.mean(dim=0).sigmoid()
             return softplus(-(z @ direction)).mean() + softplus(other @ direction).mean()
 
@@ -94,10 +91,3 @@ class DGI(NetworkMethod):
 
     def _vectors(self, inputs: Inputs) -> torch.Tensor:
         return self._layer(inputs.x @ self.network_[0], inputs)
-
-
-def shuffle_rows(keys: Keys, epoch: int) -> Ints:
-    """Return whose row every node gets in an epoch: a permutation of nodes that does not depend on their order."""
-    order = np.empty(len(keys), dtype=np.int64)
-    order[np.argsort(keys)] = np.argsort(keyed_bits(keys, 1, stream=epoch)[:, 0])
-    return order

@@ -32,10 +32,11 @@ from unseen.labels import Labels
 from unseen.linalg.normalize import l1_rows
 from unseen.methods.base import Vectors
 from unseen.methods.neural import torch
+from unseen.methods.neural.draws import Draws
 from unseen.methods.neural.tensors import SparseProduct, input_weights, pick_device, to_tensor, xavier
 from unseen.methods.neural.training import NeuralMethod
 from unseen.methods.vocabulary import Dropout, Epochs, LearningRate, RowNormalize, WeightDecay
-from unseen.randomness import child_seed, keyed_bits, mix_bits, node_keys
+from unseen.randomness import child_seed, mix_bits, node_keys
 
 if TYPE_CHECKING:
     from unseen.engine.memory import Job
@@ -173,8 +174,9 @@ class LabelNetwork(NetworkMethod):
         needed, aims = self._needed(inputs, targets)
         x = needed.x
         of_x = entry_keys(x, needed.keys, needed.column_keys) if isinstance(x, SparseProduct) else needed.keys
-        of_features, of_hidden = Draws(of_x, 1), Draws(needed.hidden_keys, 2)
-        of_edges = Draws(entry_keys(needed.ahat, needed.hidden_keys, needed.keys), 3)
+        device = first.device
+        of_features, of_hidden = Draws(of_x, device, 1), Draws(needed.hidden_keys, device, 2)
+        of_edges = Draws(entry_keys(needed.ahat, needed.hidden_keys, needed.keys), device, 3)
 
         def evaluate() -> torch.Tensor:
             features = dropout(x, self.dropout, of_features)
@@ -245,27 +247,6 @@ class Targets:
         return torch.nn.functional.cross_entropy(logits[self.rows], self.values)
 
 
-class Draws:
-    """What survives dropout. Draws belong to keys (of nodes, of entries), so that the order of rows does not matter.
-
-    Draws for different uses are independent although their keys are the same.
-    """
-
-    def __init__(self, keys: Keys, use: int = 0) -> None:
-        self.keys, self.times = mix_bits(keys + np.uint64(use)), 0
-
-    def keep(self, columns: int, share: float) -> tuple[Array, float]:
-        """Return which of `columns` entries per key survive this time, and the factor that makes up for the others.
-
-        Four 16-bit numbers are cut from each 64-bit draw, so the share is met to 1 in 65,536 (and the factor is that
-        of the share that was met).
-        """
-        kept = max(1, round((1 - share) * 2**16))
-        self.times += 1
-        bits = keyed_bits(self.keys, -(-columns // 4), stream=self.times)
-        return bits.view(np.uint16)[:, :columns] < kept, 2**16 / kept
-
-
 def dropout(values: NetworkFeatures, share: float, draws: Draws) -> NetworkFeatures:
     """Zero a random share of `values` and scale the others up; `draws` has a key per row, or per sparse entry."""
     if share == 0:
@@ -274,11 +255,16 @@ def dropout(values: NetworkFeatures, share: float, draws: Draws) -> NetworkFeatu
         mask, scale = draws.keep(1, share)
         return thin(values, mask[:, 0], scale)
     mask, scale = draws.keep(values.shape[1], share)
-    return values * torch.from_numpy(mask).to(values.device).to(values.dtype).mul_(scale)
+    return values * mask.to(values.dtype).mul_(scale)
 
 
-def thin(matrix: SparseProduct, mask: Array, scale: float) -> SparseProduct:
-    """Return the matrix with the entries where `mask` is true, scaled; its transpose is thinned, not made again."""
+def thin(matrix: SparseProduct, mask: torch.Tensor, scale: float) -> SparseProduct:
+    """Return the matrix with the entries where `mask` is true, scaled; its transpose is thinned, not made again.
+
+    On a GPU the other entries stay as zeros: removing them would cost more than multiplying them.
+    """
+    if matrix.device.type != "cpu":
+        return matrix.scale_entries(mask.to(torch.float32).mul_(scale))
 
     def select(A: sp.csr_array, mask: Array, transposed: SparseProduct | None = None) -> SparseProduct:
         places = np.flatnonzero(mask)
@@ -286,8 +272,9 @@ def thin(matrix: SparseProduct, mask: Array, scale: float) -> SparseProduct:
         kept = sp.csr_array((A.data[places] * scale, A.indices[places], ends), shape=A.shape)
         return SparseProduct(matrix.run.matrix(kept), matrix.device, transposed)
 
-    transposed = select(matrix.transposed().local, mask[matrix.order])
-    return select(matrix.local, mask, transposed)
+    entries = mask.numpy()
+    transposed = select(matrix.transposed().local, entries[matrix.order])
+    return select(matrix.local, entries, transposed)
 
 
 def entry_keys(matrix: SparseProduct, rows: Keys, columns: Keys) -> Keys:

@@ -12,25 +12,24 @@ from them. How many are enough was measured, see the parameter.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Annotated
 
-import numpy as np
 import scipy.sparse as sp
 
-from unseen.engine.run import Run
+from unseen.engine.run import Cut, Run
 from unseen.graph import Graph
-from unseen.ids import Ints, Singles
-from unseen.linalg.sampling import WalkSampler
 from unseen.methods.neural import torch
+from unseen.methods.neural.draws import Numbers, WalkSampler
 from unseen.methods.neural.rect import RECT, RECTN
 from unseen.methods.neural.tensors import SparseProduct, differentiable, keyed_xavier, to_tensor
 from unseen.methods.vocabulary import Negatives, OwnContext, PairsPerNode, WalkLength, Walks, Window
 from unseen.params import Declared, Limits
 from unseen.randomness import child_seed, node_keys
 
-_PAIRS = 8_192
+_PAIRS, _PAIRS_ON_GPU = 8_192, 1_048_576
 """Pairs whose inner products are computed at a time."""
 
 
@@ -56,7 +55,8 @@ class RECTNDW(WalkMethod, RECTN):
         settings = (walks, self.walk_length, self.window, self.pairs_per_node, self.n_negatives)
         width = self.n_components or self._traits.default_components
         context = to_tensor(keyed_xavier(keys, width, run), device) if self.context else None
-        return DeepWalkLoss(WalkSampler(graph.adjacency, keys), settings, context, run)
+        sampler = WalkSampler(graph.adjacency, keys, Numbers(child_seed(run.rng), device), device)
+        return DeepWalkLoss(sampler, settings, context, run)
 
 
 class RECTDW(WalkMethod, RECT):
@@ -96,48 +96,77 @@ class DeepWalkLoss:
 
     def __call__(self, U: torch.Tensor) -> torch.Tensor:
         """Draw the pairs of an epoch, and return the loss."""
-        pairs = self.sampler.pairs(self.walks, self.length, self.window, self.pairs, self.run.rng)
-        nothing = np.zeros(0, dtype=np.int64)
+        pairs = self.sampler.pairs(self.walks, self.length, self.window, self.pairs)
+        nothing = torch.zeros(0, dtype=torch.int64, device=U.device)
         drawn = [self._with_noise(*pair) for pair in (*pairs, (nothing, nothing))]
-        centre, other, sign = (np.concatenate(parts) for parts in zip(*drawn, strict=True))
+        centre, other, sign = (torch.cat(parts) for parts in zip(*drawn, strict=True))
         return self.of_pairs(U, centre, other, sign)
 
-    def of_pairs(self, U: torch.Tensor, centre: Ints, other: Ints, sign: Singles) -> torch.Tensor:
+    def of_pairs(
+        self, U: torch.Tensor, centre: torch.Tensor, other: torch.Tensor, sign: torch.Tensor
+    ) -> torch.Tensor:
         """Return the loss of some pairs: sum of log(1 + exp(-sign u_i u_j)), over the number of positive signs."""
         compute = partial(self.compute, centre, other, sign)
         return differentiable("KnownGradient", compute, U, *self.weights)
 
     def compute(
-        self, centre: Ints, other: Ints, sign: Singles, U: torch.Tensor, *context: torch.Tensor
+        self,
+        centre: torch.Tensor,
+        other: torch.Tensor,
+        sign: torch.Tensor,
+        U: torch.Tensor,
+        *context: torch.Tensor,
     ) -> tuple[float, list[torch.Tensor]]:
         """Return the loss, and its gradients by U and by the context matrix where there is one."""
         if not len(sign):
             return 0.0, [torch.zeros_like(weight) for weight in (U, *context)]
         n_pairs = float((sign > 0).sum())
         V = context[0] if context else U
-        rows, columns, signs = (torch.from_numpy(part).to(U.device) for part in (centre, other, sign))
-        slopes = torch.empty(len(signs), device=U.device)
+        slopes = torch.empty(len(sign), device=U.device)
+        precise = torch.float32 if U.device.type == "mps" else torch.float64  # Apple's GPUs lack float64
 
         def score(start: int, stop: int) -> float:
-            s = signs[start:stop]
-            x = (U[rows[start:stop]] * V[columns[start:stop]]).sum(dim=1).mul_(s)
+            s = sign[start:stop]
+            x = (U[centre[start:stop]] * V[other[start:stop]]).sum(dim=1).mul_(s)
             torch.mul(torch.sigmoid(-x), s / -n_pairs, out=slopes[start:stop])
-            return float(torch.nn.functional.softplus(-x).sum(dtype=torch.float64))
+            return float(torch.nn.functional.softplus(-x).sum(dtype=precise))
 
-        cuts = [(i, min(i + _PAIRS, len(sign))) for i in range(0, len(sign), _PAIRS)]
+        size = _PAIRS if U.device.type == "cpu" else _PAIRS_ON_GPU
+        cuts = [(i, min(i + size, len(sign))) for i in range(0, len(sign), size)]
         loss = sum(self.run.map_blocks(score, cuts))
+        gradient, by_context = self._gradients(centre, other, slopes, U, V, cuts)
+        if context:
+            return loss / n_pairs, [gradient, by_context]
+        return loss / n_pairs, [gradient.add_(by_context)]
+
+    def _gradients(
+        self,
+        centre: torch.Tensor,
+        other: torch.Tensor,
+        slopes: torch.Tensor,
+        U: torch.Tensor,
+        V: torch.Tensor,
+        cuts: Sequence[Cut],
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the sums over pairs (i, j) of slope v_j in row i, and of slope u_i in row j."""
+        if U.device.type != "cpu":
+            sums = torch.zeros_like(U), torch.zeros_like(V)
+            for start, stop in cuts:
+                i, j, slope = centre[start:stop], other[start:stop], slopes[start:stop, None]
+                sums[0].index_add_(0, i, V[j] * slope)
+                sums[1].index_add_(0, j, U[i] * slope)
+            return sums
         n = len(U)
-        by_pair = sp.coo_array((slopes.cpu().numpy(), (centre, other)), shape=(n, n)).tocsr()
+        by_pair = sp.coo_array((slopes.numpy(), (centre.numpy(), other.numpy())), shape=(n, n)).tocsr()
         forward, backward = (
             SparseProduct(self.run.matrix(sp.csr_array(C)), U.device) for C in (by_pair, by_pair.T.tocsr())
         )
-        gradient = forward.multiply(V)
-        if context:
-            return loss / n_pairs, [gradient, backward.multiply(U)]
-        return loss / n_pairs, [backward.multiply(U, out=gradient, add=True)]
+        return forward.multiply(V), backward.multiply(U)
 
-    def _with_noise(self, centre: Ints, other: Ints) -> tuple[Ints, Ints, Singles]:
-        noise = self.sampler.noise((self.n_negatives, len(centre)), self.run.rng)
-        sign = np.full((1 + self.n_negatives, len(centre)), -1, dtype=np.float32)
-        sign[0] = 1
-        return np.tile(centre, 1 + self.n_negatives), np.vstack([other[None], noise]).ravel(), sign.ravel()
+    def _with_noise(
+        self, centre: torch.Tensor, other: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        noise = self.sampler.noise(self.n_negatives * len(centre))
+        sign = torch.full(((1 + self.n_negatives) * len(centre),), -1.0, device=centre.device)
+        sign[: len(centre)] = 1
+        return centre.repeat(1 + self.n_negatives), torch.cat([other, noise]), sign

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
+from copy import copy
 from functools import cached_property
 from typing import Any
 
@@ -109,6 +110,7 @@ class SparseProduct(Matrix):
         self.device, self.reuses, self.in_order = device, reuses, in_order
         self._rooms: dict[str, torch.Tensor] = {}
         self._gradient = self if matrix.symmetric else transposed
+        self._transpose: tuple[SparseProduct, torch.Tensor] | None = None
         self._tensors = [torch.from_numpy(array).to(device) for array in (own.indices, own.indptr, own.data)]
 
     @cached_property
@@ -121,6 +123,19 @@ class SparseProduct(Matrix):
         A = self.local
         places = sp.csr_array((np.arange(A.nnz), A.indices, A.indptr), shape=A.shape)
         return np.asarray(places.T.tocsr().data)
+
+    def scale_entries(self, factors: torch.Tensor) -> SparseProduct:
+        """Return the matrix with each entry times its factor; nothing leaves the device, so `local` is as before."""
+        if self._transpose is None:
+            order = torch.from_numpy(self.order).to(self.device)
+            self._transpose = SparseProduct(self.transposed(), self.device), order
+        transpose, order = self._transpose
+        weights = self._tensors[2] * factors
+        copies = copy(self), copy(transpose)
+        for part, values in zip(copies, (weights, weights[order]), strict=True):
+            part._tensors = [*part._tensors[:2], values]
+        copies[0]._gradient = copies[1]
+        return copies[0]
 
     def __matmul__(self, V: torch.Tensor) -> torch.Tensor:  # type: ignore[override]
         if V.requires_grad and self._gradient is None:
