@@ -314,17 +314,18 @@ class Search(Settings):
     project: options.Project = None
 
     def load_search(
-        self, source: str, *outputs: Path | None
+        self, source: str, *outputs: Path | None, every_node: bool = False
     ) -> tuple[LoadedGraph, Labels | None, Method | Embedding | None]:
         """Return the data, the labels that may be seen, and the method, restricted to the node types of the search.
 
-        Outputs are checked first.
+        Outputs are checked first; tables with a row for every node have more formats.
         """
-        from unseen.discovery.save import check_target
+        from unseen.discovery.save import PREDICTIONS, SUFFIXES, check_target
 
         options.refuse_two_outputs(self.json, *outputs)
         for path in filter(None, outputs):
-            check_target(path, [*self.paths(source), self.embedding])
+            inputs = [*self.paths(source), self.embedding]
+            check_target(path, inputs, PREDICTIONS if every_node else SUFFIXES)
         method = self.choose_method(self.seed)
         data = self.load(source)
         labels, _ = self.hide_labels(data, self.seed)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
+from typing import Annotated
 
 from unseen.cli import options
 from unseen.cli.inputs import NewClasses, Search
@@ -10,16 +12,20 @@ from unseen.cli.output import tell_output
 from unseen.data.files import STANDARD
 from unseen.errors import logger
 
+NodeTable = Annotated[
+    Path | None,
+    "Output file: .csv, .tsv, .parquet, .json, .graphml, or a database (.db, .sqlite, .duckdb) that gets a table; "
+    "- writes csv to stdout.",
+]
+
 
 @options.command
-def predict(
-    source: options.Source, *, output: options.TableFile = None, new: NewClasses, search: Search
-) -> None:
+def predict(source: options.Source, *, output: NodeTable = None, new: NewClasses, search: Search) -> None:
     """Write a class for every node: its label, the labelled class that fits best, or a candidate class."""
-    data, labels, method = search.load_search(source, output)
+    data, labels, method = search.load_search(source, output, every_node=True)
 
     from unseen.discovery.predictions import labels_as_predictions
-    from unseen.discovery.save import write_result
+    from unseen.discovery.save import NETWORK, write_predictions
 
     if labels is not None and len(labels.labelled) == data.graph.n_nodes:
         logger.warning("every node has a label, so there is nothing to predict")
@@ -30,7 +36,8 @@ def predict(
     counts = ", ".join(f"{statuses[name]:,} {name}" for name in ("labelled", "predicted", "candidate"))
     logger.info("%s", counts)
     if output is not None or not search.json:
-        write_result(output or STANDARD, table)
+        is_network = Path(source).suffix.lower() == NETWORK
+        write_predictions(output or STANDARD, table, Path(source) if is_network else data.graph)
     if output is not None:
         tell_output(output)
     if search.json:

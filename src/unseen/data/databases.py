@@ -28,6 +28,8 @@ from unseen.errors import InputError, need_library
 SECONDS, SECONDS_PER_MEGABYTE = 60, 1
 """Time that the queries of a database may take: a fixed part, and a part for each megabyte of the file."""
 _SQLITE = b"SQLite format 3\0"
+RESULTS = "unseen_predictions"
+"""The table that `unseen predict` writes, which is not read."""
 _ROWS = 1 << 14
 """Rows that are read between two looks at the memory."""
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
@@ -43,7 +45,7 @@ def read(file: File, role: Role, options: Options, n_bytes: int | None) -> Batch
         contextlib.closing(database_type(file)) as database,
         _time_bound(database),
     ):
-        tables = {name: database.columns(name) for name in database.tables}
+        tables = {name: database.columns(name) for name in database.tables if name != RESULTS}
         name = _choose_table(file, role, options, tables, database.refused)
         table = database.read(name, tables[name])
     yield from_arrow(table, f"{file.name}, table {name!r}")

@@ -35,19 +35,25 @@ _NETWORKX_NODE, _LONGEST_LINE = 300, 100_000
 
 def read(file: File, role: Role, options: Options, n_bytes: int | None) -> Batches:  # noqa: ARG001
     """Yield the edges of a file with all its nodes, or its nodes with their attributes."""
+    graph = parse_network(file, directed=options.directed)
+    if options.directed and not graph.is_directed():  # the file says so, and the order of ends is lost
+        need_library("networkx", file.name, "formats").set_edge_attributes(graph, False, "directed")
+    named = file.suffix in _NAMES_ITS_NODES and options.label_column != "label"
+    without = ("label",) if named else ()
+    yield network_table(graph, role, file.name, weight=options.weight, without=without)
+
+
+def parse_network(file: File, *, directed: bool = False) -> Any:
+    """Return the networkx graph of a file."""
     networkx = need_library("networkx", file.name, "formats")
     data = file.read()
     with explain_errors(file, file.suffix):
         _require_bounded(file, data)
-        graph = _parse(networkx, data, file.suffix, options.directed)
+        graph = _parse(networkx, data, file.suffix, directed)
     if isinstance(graph, list):  # graph6 and sparse6 have one graph in each line
         msg = f"{file.name} has {counted(len(graph), 'graph')}; write one graph to a file"
         raise InputError(msg)
-    if options.directed and not graph.is_directed():  # the file says so, and the order of ends is lost
-        networkx.set_edge_attributes(graph, False, "directed")
-    named = file.suffix in _NAMES_ITS_NODES and options.label_column != "label"
-    without = ("label",) if named else ()
-    yield network_table(graph, role, file.name, weight=options.weight, without=without)
+    return graph
 
 
 def _require_bounded(file: File, data: bytes) -> None:

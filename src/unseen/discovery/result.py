@@ -413,6 +413,31 @@ class Discovery:
 
         return predict_classes(self)
 
+    def save_predictions(self, target: Any, graph: Any = None) -> None:
+        """Write the table of :meth:`predictions` to a file, or into a networkx graph.
+
+        Parameters
+        ----------
+        target : path or networkx graph
+            By suffix: .csv, .tsv (also .gz), .parquet, .json; a SQLite (.db, .sqlite) or DuckDB (.duckdb) database,
+            which gets the table ``unseen_predictions`` and keeps its others; .graphml. A networkx graph gets the node
+            attributes ``unseen_class``, ``unseen_probability`` and ``unseen_status``, which a .graphml has, too.
+        graph : Graph or networkx graph, optional
+            The graph that was searched, for a .graphml, which holds its edges, too.
+
+        Examples
+        --------
+        >>> import networkx, unseen
+        >>> network = unseen.planted_partition(200, 4, random_state=0).graph.to_networkx()
+        >>> found = unseen.discover(network, {0: "a", 1: "b"}, random_state=0)
+        >>> found.save_predictions(network)
+        >>> network.nodes[0]["unseen_class"], network.nodes[0]["unseen_status"]
+        ('a', 'labelled')
+        """
+        from unseen.discovery.save import write_predictions
+
+        write_predictions(target, self.predictions(), graph)
+
     def summary(self) -> str:
         """Return what was found, in words for the terminal."""
         from unseen.discovery.summary import summary

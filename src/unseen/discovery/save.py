@@ -17,19 +17,27 @@ if TYPE_CHECKING:
     from unseen.discovery.suggest import Suggestion
 
 TEXT = (".csv", ".tsv")
+DATABASES, NETWORK = (".db", ".sqlite", ".sqlite3", ".duckdb"), ".graphml"
 SUFFIXES = (".parquet", *TEXT, ".json")
+PREDICTIONS = (".parquet", *TEXT, *DATABASES, NETWORK, ".json")
+"""Suffixes of tables, and of those with a row for every node."""
 
 
-def check_target(path: AnyPath, inputs: Iterable[object] = ()) -> None:
+def check_target(path: AnyPath, inputs: Iterable[object] = (), suffixes: Sequence[str] = SUFFIXES) -> None:
     """Raise the error that writing `path` would end in, before any work is done; `inputs` are files to be read."""
     suffix = _suffix(path)
-    if suffix not in SUFFIXES:
-        msg = f"{path}: the suffix {suffix or '(none)'!r} is unknown; use {', '.join(SUFFIXES[:-1])} or .json"
+    if suffix not in suffixes:
+        msg = f"{path}: the suffix {suffix or '(none)'!r} is unknown; use {', '.join(suffixes[:-1])} or .json"
         raise InputError(msg)
     if str(path).lower().endswith(".gz") and suffix not in TEXT:
         msg = f"{path}: only text is written as .gz (.csv.gz, .tsv.gz); leave out the .gz"
         raise InputError(msg)
-    refuse_overwriting(path, inputs)
+    if suffix in DATABASES:  # a table is added, even to a database that is read
+        from unseen.data.write_nodes import is_duckdb
+
+        is_duckdb(Path(path))  # or neither, which is an error
+    else:
+        refuse_overwriting(path, inputs)
     require_writable(path)
 
 
@@ -52,6 +60,23 @@ def save_suggestions(suggestions: Sequence[Suggestion], path: AnyPath) -> None:
     }
     columns = {name: pa.array([row.get(name, "") for row in rows], kinds[name]) for name in QUESTION_COLUMNS}
     write_result(path, pa.table(columns), rows)
+
+
+def write_predictions(target: Any, table: Any, graph: Any = None) -> None:
+    """Write the table of predictions: to a file by its suffix, or as attributes of the nodes of a networkx graph."""
+    from unseen.data.objects import is_networkx
+    from unseen.data.write_nodes import set_attributes, write_database, write_network
+
+    if is_networkx(target):
+        set_attributes(target, table)
+        return
+    check_target(target, suffixes=PREDICTIONS)
+    if _suffix(target) in DATABASES:
+        write_database(Path(target), table)
+    elif _suffix(target) == NETWORK:
+        write_network(Path(target), table, graph)
+    else:
+        write_result(target, table)
 
 
 def write_result(path: AnyPath, table: Any, report: Any = None) -> None:
