@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import logging
 from pathlib import Path
 from typing import Any
 
@@ -356,3 +357,28 @@ def test_what_parts_cannot_hold_is_refused(
     with pytest.raises(InputError, match=message):
         partition(tmp_path / "edges.csv", tmp_path / "parts", parts=1, **options)
     assert not (tmp_path / "parts").exists()
+
+
+def test_metis_groups_the_nodes_of_a_community_and_keeps_what_belongs_to_them(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    data = unseen.planted_partition(600, 2, degree_within=12, degree_between=0.3, random_state=0)
+    edges, codes = sp.triu(data.graph.adjacency).tocoo(), data.labels.codes
+    names = np.array([f"n{k}" for k in range(600)])
+    pq.write_table(pa.table({"src": names[edges.row], "dst": names[edges.col]}), tmp_path / "edges.parquet")
+    pq.write_table(pa.table({"node": names, "label": codes.astype(str)}), tmp_path / "labels.parquet")
+    pq.write_table(pa.table({"node": names, "x": codes * 1.0, "y": np.arange(600.0)}), tmp_path / "x.parquet")
+    sources = {"labels": tmp_path / "labels.parquet", "features": tmp_path / "x.parquet"}
+    with caplog.at_level(logging.INFO, logger="unseen"):
+        meta = partition(tmp_path / "edges.parquet", tmp_path / "parts", parts=2, cut="metis", **sources)
+    graph, labels, _ = load_parts(tmp_path / "parts", SOLO)
+    rows = np.array([int(name[1:]) for name in graph.node_ids])
+    np.testing.assert_array_equal(graph.features, np.column_stack([codes[rows], rows]))
+    assert (graph.adjacency != data.graph.adjacency[rows][:, rows]).nnz == 0
+    assert labels.codes.tolist() == codes[rows].tolist()
+    purity = [np.mean(codes[rows[part.start : part.stop]]) for part in meta.parts]
+    assert min(purity) < 0.05 < 0.95 < max(purity)
+    plain = partition(tmp_path / "edges.parquet", tmp_path / "plain", parts=2, **sources)
+    halos = [sum(part.halo for part in each.parts) for each in (meta, plain)]
+    assert halos[0] < halos[1] / 2
+    assert f"{halos[0]:,} rows of each other, {halos[0] / halos[1]:.0%} of the {halos[1]:,}" in caplog.text

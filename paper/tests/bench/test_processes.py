@@ -81,9 +81,9 @@ def test_vectors_and_costs_of_several_processes_are_compared(
     monkeypatch.setattr(
         ranks, "read_vectors", lambda path: Embedding(vectors[int(path.name[-1])], ["a", "b"])
     )
-    rows = ranks.same_vectors(tmp_path, ["rect-n"]).rows
+    rows = ranks.same_vectors(tmp_path, ["rect-n"], 3).rows
     assert rows == [("rect-n", "2", "0.0e+00", "0.0e+00"), ("rect-n", "4", "2.5e-01", "5.0e-01")]
-    costs = ranks.costs(tmp_path, [100], 3).rows
+    costs = ranks.costs(tmp_path, [100]).rows
     assert [row[:2] for row in costs] == [("100", "1"), ("100", "2"), ("100", "4")]
     assert costs[0][-1] == "1 MB"
     with pytest.raises(InputError, match="unknown method that trains on parts 'gcn'"):

@@ -13,6 +13,7 @@ import typer
 from unseen.cli import options
 from unseen.cli.app import SETTINGS, Command, run
 from unseen.cli.output import print_json
+from unseen.errors import logger
 from unseen.params import Limits
 
 
@@ -20,7 +21,7 @@ from unseen.params import Limits
 class PartsLearning(options.Learning):
     """How an embedding is learned from parts."""
 
-    method: Annotated[str, "Method that can train on parts (see docs/howto)."] = "rect"
+    method: Annotated[str, "Method that can train on parts (see docs/howto)."] = "rect-plus"
 
 
 app = typer.Typer(name="unseen.scale", add_completion=False, **SETTINGS)
@@ -50,8 +51,12 @@ def scale(
     from unseen.methods.registry import method_class
 
     method = learning.method
-    rounds = "epochs" if "epochs" in method_class(method)._parameters else "max_iter"  # of a factorisation
-    flags: dict[str, Any] = {"n_components": learning.dim, rounds: learning.epochs, "device": learning.device}
+    flags: dict[str, Any] = {"n_components": learning.dim, "device": learning.device}
+    rounds = [name for name in ("epochs", "max_iter") if name in method_class(method)._parameters]
+    if rounds:
+        flags[rounds[0]] = learning.epochs  # rounds of a factorisation are epochs, too
+    elif learning.epochs is not None:
+        logger.warning("--epochs has no effect: %s is not trained", method)
     params = options.parse_parameters(learning.param, method, **flags)
     with connect(timeout) as comm:
         train(

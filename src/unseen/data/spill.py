@@ -157,6 +157,15 @@ class SpilledNumbering(Numbering):
             f"select id as node from numbers where number >= {start} and number < {stop} order by number"
         )
 
+    def renumber(self, order: Ints) -> None:
+        """Give the node whose number is ``order[k]`` the number k."""
+        arriving = pa.table({"number": order, "new_number": np.arange(len(order))})
+        renumbered = self._database.table(
+            "select id, new_number as number from numbers join arriving using (number)", arriving
+        )
+        self._database.run("delete from numbers")
+        self._database.insert("numbers", renumbered)
+
     def _make_text(self) -> None:
         self._database.run("alter table numbers alter id type varchar")
 

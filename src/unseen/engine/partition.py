@@ -22,6 +22,7 @@ from unseen.data.options import OptionNames, Options
 from unseen.data.pieces import Edges
 from unseen.data.sources import as_list
 from unseen.data.spill import Database, SpilledEdges, SpilledNumbering
+from unseen.engine.metis import group_rows
 from unseen.engine.parts import (
     BYTES_PER_NODE,
     META,
@@ -38,12 +39,14 @@ from unseen.engine.parts import (
     write_rows,
 )
 from unseen.engine.run import default_threads
-from unseen.errors import InputError, OutputError, counted, logger
+from unseen.errors import InputError, OutputError, counted, logger, unknown_name
 from unseen.ids import Place
 from unseen.labels import warn_of_missing_words
 
 LEAST_MEMORY = 256_000_000
 """Below this, the database has no room for its sorts."""
+CUTS = ("rows", "metis")
+"""How rows are assigned to parts."""
 BATCH = 1 << 25
 """Bytes of input that are read together, at most."""
 
@@ -58,6 +61,7 @@ def partition(
     labels: str | Path | Sequence[str | Path] | None = None,
     memory: int = 2_000_000_000,
     threads: int | None = None,
+    cut: str = "rows",
     **options: Unpack[OptionNames],
 ) -> Meta:
     r"""Cut a graph into `parts` row parts of about equal work, and write them to the folder `output`.
@@ -78,6 +82,9 @@ def partition(
         Bytes to work with, beside what the program itself takes.
     threads : int, optional
         Threads of the database; the result is the same bytes for any number. All processors if not given.
+    cut : str
+        ``"rows"`` keeps the nodes in their order. ``"metis"`` groups them so that few edges join two parts (extra
+        ``scale``, and the edges have to fit into memory): processes then send each other fewer rows.
 
     Returns
     -------
@@ -96,6 +103,8 @@ def partition(
     if parts < 1:
         msg = f"`parts` must be at least 1, got {parts}"
         raise InputError(msg)
+    if cut not in CUTS:
+        raise unknown_name("cut", cut, CUTS)
     if memory < LEAST_MEMORY:
         msg = f"`memory` is {shown_bytes(memory)}, and the least is {shown_bytes(LEAST_MEMORY)}; give more"
         raise InputError(msg)
@@ -129,9 +138,14 @@ def partition(
                 raise InputError(msg)
             rows = spilled.sort(work, numbering, reading.symmetrize, intake.report)
             cuts = cut_rows(rows.ends, parts)
-            for k, cut in enumerate(pairwise(cuts)):
+            if cut == "metis" and parts > 1:
+                rows, nodes_in_order, cuts = group_rows(rows, cuts, work / "grouped", memory)
+                numbering.renumber(nodes_in_order)
+                indicator = indicator[nodes_in_order]
+                order = None if order is None else order[nodes_in_order]
+            for k, ends in enumerate(pairwise(cuts)):
                 part_folder(staging, k).mkdir()
-                write_ids(part_folder(staging, k), numbering.pieces(*cut))
+                write_ids(part_folder(staging, k), numbering.pieces(*ends))
         written = []
         for k, (start, stop) in enumerate(pairwise(cuts)):  # the database is closed: there is room for this
             inside = part_folder(staging, k)

@@ -1,8 +1,9 @@
 """A worker is killed at a random moment, again and again: `unseen bench kill`.
 
-Two processes train RECT under torchrun with checkpoints. In every run one of them gets SIGKILL, at a moment drawn
-from the whole training: after so many checkpoints, and a random part of the time to the next one. The run has to end,
-with the vectors of the undisturbed one. A run that ended before its moment came does not count, and is made again.
+Two processes run under torchrun: the default method, which begins again, or RECT, which has checkpoints. In every run
+one of them gets SIGKILL, at a moment drawn from the whole run: after so many checkpoints, and a random part of the time
+to the next one. The run has to end, with the vectors of the undisturbed one. A run that ended before its moment came
+does not count, and is made again.
 """
 
 from __future__ import annotations
@@ -12,17 +13,19 @@ import os
 import signal
 import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from unseen.engine.train import CHECKPOINTS, SUCCESS, read_vectors
-from unseen.errors import logger
+from unseen.errors import logger, unknown_name
 from unseen_paper.bench.processes import Training, finished, group, run_group, worker_ids, write_parts
 from unseen_paper.bench.report import Table
 
 EPOCHS, EVERY = 100, 5
+METHODS = ("rect-plus", "rect")
 STAGES = ("rect-l", "rect-n")
 """What RECT trains, one after the other."""
 
@@ -36,15 +39,25 @@ class Moment:
     worker: int
 
 
-def run(*, repeats: int = 20, nodes: int = 3000) -> list[Table]:
-    """Return one row per run: where the worker was killed, from where the run went on, how far the vectors are off."""
+def run(
+    *, repeats: int = 20, methods: Sequence[str] = METHODS, sizes: Sequence[int] = (3000,)
+) -> list[Table]:
+    """Return for each method and size one row per run: when a worker was killed, and how far the vectors are off."""
+    for method in methods:
+        if method not in METHODS:
+            raise unknown_name("method", method, METHODS)
+    return [kill_workers(method, repeats, nodes) for method in methods for nodes in sizes]
+
+
+def kill_workers(method: str, repeats: int, nodes: int) -> Table:
+    """Return one row per run of a method: where the worker was killed, from where the run went on, the difference."""
     rng = np.random.default_rng(0)
-    total = len(STAGES) * EPOCHS // EVERY
+    total = len(STAGES) * EPOCHS // EVERY if method == "rect" else 1
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         parts = write_parts(folder, nodes, parts=2)
-        job = [str(parts), "--method", "rect", "--dim", "64", "--epochs", str(EPOCHS)]
-        job += ["--checkpoint-every", str(EVERY)]
+        job = [str(parts), "--method", method, "--dim", "64"]
+        job += ["--epochs", str(EPOCHS), "--checkpoint-every", str(EVERY)] if method == "rect" else []
         step = run_group(2, *job, "-o", str(folder / "whole")).seconds / total
         expected = read_vectors(folder / "whole").vectors
         rows: list[tuple[str, ...]] = []
@@ -60,10 +73,8 @@ def run(*, repeats: int = 20, nodes: int = 3000) -> list[Table]:
             rows.append((str(len(rows) + 1), str(moment.worker), reached, _resumed(training), f"{off:.1e}"))
             logger.info("run %s: process %s killed after %s, went on after %s, off by %s", *rows[-1])
     header = ("run", "process", "last checkpoint before the kill", "went on after", "relative difference")
-    note = (
-        f"All {repeats} runs finished. The undisturbed training took {step * total:.1f} s, loading included."
-    )
-    return [Table("RECT on two processes, one of them killed during training", header, rows, (note,))]
+    note = f"All {repeats} runs finished. The undisturbed run took {step * total:.1f} s, loading included."
+    return Table(f"{method} on two processes, {nodes:,} nodes, one process killed", header, rows, (note,))
 
 
 def _disturbed(job: list[str], output: Path, moment: Moment) -> tuple[str, Training] | None:

@@ -35,8 +35,10 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def write_parts(folder: Path, nodes: int, *, parts: int) -> Path:
+def write_parts(folder: Path, nodes: int, *, parts: int, words: int = 0) -> Path:
     """Write a random graph with twice as many edges as nodes, a tenth of them labelled, and cut it into parts.
+
+    A node has so many of a hundred times as many words, drawn at random; none by default.
 
     Examples
     --------
@@ -55,7 +57,15 @@ def write_parts(folder: Path, nodes: int, *, parts: int) -> Path:
     pq.write_table(pa.table({"src": ends[0], "dst": ends[1]}), edges)
     labelled = np.unique(ends)[::10]
     pq.write_table(pa.table({"node": labelled, "label": labelled % 3}), labels)
-    partition(edges, folder / f"parts-{nodes}", parts=parts, labels=labels)
+    features = folder / f"features-{nodes}.npz" if words else None
+    if features is not None:
+        ids = np.unique(ends)
+        columns = np.random.default_rng(1).integers(0, 100 * words, words * len(ids), dtype=np.int32)
+        starts = np.arange(0, len(columns) + 1, words)
+        matrix = {"data": np.ones(len(columns), dtype=np.float32), "indices": columns, "indptr": starts}
+        about: dict[str, Any] = {"ids": ids, "format": np.array(b"csr"), "shape": (len(ids), 100 * words)}
+        np.savez(features, **about, **matrix)  # type: ignore[arg-type]  # numpy's names are not typed
+    partition(edges, folder / f"parts-{nodes}", parts=parts, labels=labels, features=features)
     return folder / f"parts-{nodes}"
 
 
