@@ -11,6 +11,7 @@ import pytest
 import unseen
 from oracles.corners import draw_corner_labels
 from unseen.discovery.guarantees import (
+    NO_RATE,
     class_weights,
     describe_list,
     find_guarantee,
@@ -112,39 +113,27 @@ def test_other_label_rates_make_a_weaker_assumption(case: Any) -> None:
         unseen.discover(case.data.graph, case.labels, rates="often")
 
 
-USUAL = {
-    "is_concentrated": False,
-    "is_homophilous": True,
-    "has_names": False,
-    "has_several": False,
-    "has_types": False,
-    "has_begun": False,
-    "has_learned": False,
-    "has_accepted": False,
-    "rates_differ": False,
-}
-
-
 @pytest.mark.parametrize(
-    ("change", "reason"),
+    ("condition", "reason"),
     [
-        ({"is_concentrated": True}, "concentrated"),
-        ({"n_classes": 1}, "one labelled class"),
-        ({"n_labels": 19}, "fewer than 20 labels"),
-        ({"has_names": True}, "by name"),
-        ({"is_homophilous": False}, "heterophilous"),
-        ({"has_several": True}, "several labels"),
-        ({"has_types": True}, "types"),
-        ({"has_begun": True}, "Answers"),
-        ({"has_learned": True}, "learned from labels"),
-        ({"has_accepted": True}, "accepting a group"),
+        ("is_concentrated", "concentrated"),
+        ("has_one_class", "one labelled class"),
+        ("has_few_labels", "fewer than 20 labels"),
+        ("has_names", "by name"),
+        ("is_heterophilous", "heterophilous"),
+        ("has_several", "several labels"),
+        ("has_types", "types"),
+        ("has_begun", "Answers"),
+        ("is_learned", "learned from labels"),
+        ("has_accepted", "accepting a group"),
     ],
 )
-def test_each_condition_has_its_reason(change: dict[str, Any], reason: str) -> None:
-    guarantee = find_guarantee(**{"n_labels": 20, "n_classes": 2, **USUAL, **change})
+def test_each_condition_has_its_reason(condition: str, reason: str) -> None:
+    usual = dict.fromkeys(NO_RATE, False)
+    guarantee = find_guarantee({**usual, condition: True}, rates_differ=False)
     assert not guarantee.holds
     assert reason in guarantee.reason
-    assert find_guarantee(20, 2, **USUAL).holds
+    assert find_guarantee(usual, rates_differ=False).holds
 
 
 def test_labels_of_an_accepted_group_end_the_guarantee() -> None:

@@ -16,14 +16,13 @@ import pytest
 import scipy.sparse as sp
 
 import unseen
-from unseen.discovery import signals
-from unseen.discovery.calibration import Curve, calibration_error, fit_curve, matched_share, probabilities
+from unseen.discovery.calibration import calibration_error, fit_slope, matched_share, probabilities
 from unseen.discovery.captions import caption
 from unseen.discovery.count import MAX_CLASSES, count_classes
 from unseen.discovery.groups import class_metric, merge_clusters, sort_into_groups
 from unseen.discovery.guarantees import NO_GUARANTEE
 from unseen.discovery.result import ClassCount
-from unseen.discovery.sampling import SamplingBias, find_sampling_bias
+from unseen.discovery.sampling import find_concentration
 from unseen.discovery.save import save_suggestions
 from unseen.discovery.signals import (
     CLASS_RIDGE,
@@ -71,7 +70,7 @@ def test_a_label_that_counts_twice_is_as_good_as_two(space):
     slopes = ridge(vectors[used], indicator[used].astype(float), CLASS_RIDGE)
     scores = class_scores(space, indicator, weights)
     assert scores[40:] == pytest.approx(vectors[40:] @ slopes[:-1] + slopes[-1], abs=1e-4)
-    plain, ones = gather(space, indicator), gather(space, indicator, weights=np.ones(60))
+    plain, ones = gather(space, indicator, space), gather(space, indicator, space, np.ones(60))
     assert np.array_equal(plain.views, ones.views)
 
 
@@ -93,7 +92,7 @@ def test_labels_count_more_in_a_class_that_has_too_few():
     assert 4 < many[0] <= len(first) / 5
 
 
-def test_labels_of_one_place_do_not_hide_that_a_class_has_too_few(monkeypatch):
+def test_labels_of_one_place_do_not_hide_that_a_class_has_too_few():
     data = unseen.planted_partition(1200, 4, degree_within=12, words_of_class=6, random_state=0)
     vectors = unseen.SmoothFeats(random_state=0).fit_transform(data.graph)
     own = make_space(vectors, np.random.default_rng(0))
@@ -107,8 +106,6 @@ def test_labels_of_one_place_do_not_hide_that_a_class_has_too_few(monkeypatch):
     weights = label_weights(own, indicator)
     assert (weights[answers] > 1).all()
     assert (np.delete(weights, answers) == 1).all()
-    monkeypatch.setattr(signals, "SCARCE", {0.5: 2.0})
-    assert label_weights(own, indicator) is None
 
 
 def test_class_scores_judge_labelled_nodes_without_themselves(space):
@@ -122,31 +119,25 @@ def test_class_scores_judge_labelled_nodes_without_themselves(space):
         assert found[row] == pytest.approx(vectors[row] @ weights[:-1] + weights[-1], abs=0.02)
 
 
-def test_the_share_of_new_nodes_is_learned_from_the_odds():
+def test_probabilities_have_the_share_and_the_slope_that_they_are_given():
     rng = np.random.default_rng(0)
     new = rng.random(20_000) < 0.15
     scores = rng.normal(size=20_000) + np.where(new, 2.0, 0.0)
-    odds = Curve(2.0, -2.0).odds(scores)  # the likelihood ratio of the two normal distributions
-    p, share = probabilities(odds)
-    assert share == pytest.approx(0.15, abs=0.01)
+    p = probabilities(scores, 2.0, 0.15)  # the slope of two normal distributions with means two apart
+    assert p.mean() == pytest.approx(0.15, abs=1e-6)
     assert calibration_error(p, new) < 0.01
-    lowered, at_most = probabilities(odds, at_most=0.05)
-    assert at_most == pytest.approx(0.05, abs=1e-3)
-    assert (np.argsort(lowered) == np.argsort(p)).all()
-    assert probabilities(np.zeros(0))[1] == 0
+    assert (np.argsort(probabilities(scores, 2.0, 0.05)) == np.argsort(p)).all()
+    assert probabilities(np.zeros(9), 3.0, 0.2) == pytest.approx(np.full(9, 0.2))
 
 
-def test_the_curve_is_learned_where_there_is_enough_to_learn_from():
+def test_the_slope_is_learned_where_there_is_enough_to_learn_from():
     rng = np.random.default_rng(0)
     new = np.arange(20_000) % 2 == 0
     scores = rng.normal(size=20_000) + np.where(new, 2.0, 0.0)
-    curve = fit_curve(scores, new, np.ones(20_000))
-    assert curve.slope == pytest.approx(2.0, abs=0.1)
-    assert curve.offset == pytest.approx(-2.0, abs=0.1)
-    few = fit_curve(scores[:2], new[:2], np.ones(2))
-    assert 0.3 <= few.slope < 3
-    backwards = fit_curve(-scores, new, np.ones(20_000))
-    assert backwards.slope > 0
+    assert fit_slope(scores, new, np.ones(20_000)) == pytest.approx(2.0, abs=0.1)
+    assert 0.3 <= fit_slope(scores[:2], new[:2], np.ones(2)) < 20
+    assert fit_slope(-scores, new, np.ones(20_000)) > 0
+    assert fit_slope(np.zeros(0), np.zeros(0, dtype=bool), np.zeros(0)) == 3
 
 
 @pytest.mark.parametrize("share", [0.02, 0.2, 0.6])
@@ -155,12 +146,6 @@ def test_the_share_is_matched_whatever_the_scores_look_like(share):
     old, new = rng.exponential(size=4000), rng.gamma(6, size=4000)
     both = np.r_[old[: round(2000 * (1 - share))], new[: round(2000 * share)]]
     assert matched_share(both, old[2000:], new[2000:], np.ones(2000)) == pytest.approx(share, abs=0.02)
-
-
-def test_a_prior_share_decides_where_scores_say_nothing():
-    p, share = probabilities(np.full(100, 1.001), prior=0.2)
-    assert share == pytest.approx(0.2, abs=0.01)
-    assert p.mean() == pytest.approx(0.2, abs=0.01)
 
 
 def test_an_overconfident_probability_has_a_large_error():
@@ -174,7 +159,7 @@ def test_new_classes_like_the_labelled_ones_are_counted(number):
     vectors = np.eye(12)[codes] + rng.normal(0, 0.15, (len(codes), 12))
     space = make_space(unseen.Embedding(vectors), rng)
     likely = np.where(codes < 6, codes, -1)
-    found = count_classes(space, class_metric(space, likely), np.flatnonzero(codes >= 6), likely, rng)
+    found = count_classes(class_metric(space, likely), np.flatnonzero(codes >= 6), likely, rng)
     assert found.best == number
     assert found.low <= number <= found.high
     assert sum(value for _, value in found.curve) == pytest.approx(1)
@@ -184,9 +169,9 @@ def test_new_classes_like_the_labelled_ones_are_counted(number):
 def test_a_handful_of_nodes_is_no_class(space):
     likely, rng = np.arange(60) % 3, np.random.default_rng(0)
     metric = class_metric(space, likely)
-    assert count_classes(space, metric, np.arange(3), likely, rng) == ClassCount(0, 0, MAX_CLASSES)
-    assert count_classes(space, metric, np.arange(0), likely, rng) == ClassCount(0, 0, MAX_CLASSES)
-    assert count_classes(space, metric, np.arange(60), np.full(60, -1), rng).low == 1
+    assert count_classes(metric, np.arange(3), likely, rng) == ClassCount(0, 0, MAX_CLASSES)
+    assert count_classes(metric, np.arange(0), likely, rng) == ClassCount(0, 0, MAX_CLASSES)
+    assert count_classes(metric, np.arange(60), np.full(60, -1), rng).low == 1
 
 
 def test_the_number_is_told_in_words():
@@ -389,44 +374,28 @@ def test_suggestions_are_written(case, tmp_path):
     assert json.loads((tmp_path / "next.json").read_text())[0]["node"] == chosen[0].node
 
 
-def test_gathered_compares_labelled_neighbours_with_labelled_ends_and_ignores_loops():
-    # Two rings of 30; one has all ten labels, next to each other, and a loop at each of them.
-    ring = [(k, (k + 1) % 30) for k in range(30)]
-    edges = ring + [(a + 30, b + 30) for a, b in ring] + [(k, k) for k in range(10)]
-    graph = unseen.Graph.from_edges(*zip(*edges, strict=True))
-    labelled = graph.node_ids < 10
-    flat = np.zeros(graph.n_nodes)
-    bias = find_sampling_bias(
-        Evidence(np.zeros((graph.n_nodes, 4)), flat[:, None]), labelled, graph.adjacency
-    )
-    assert bias.density == pytest.approx(20 / 120)
-    assert bias.gathered == pytest.approx((18 / 20 - 1 / 6) / (5 / 6))
-
-
-@pytest.mark.parametrize(
-    ("bias", "strength"),
-    [
-        (SamplingBias(0.9, None, 0.0), 1.0),  # no edges at labelled nodes: the evidence alone
-        (SamplingBias(0.4, 0.4, 0.05), 1.0),  # few labels: the edges alone
-        (
-            SamplingBias(0.4, 0.15, 0.12),
-            0.0,
-        ),  # half of the classes missing: twice as many labelled neighbours
-        (SamplingBias(0.4, 0.6, 0.3), 0.0),  # many labels: both must show it
-        (SamplingBias(0.8, 0.1, 0.3), 0.0),
-        (SamplingBias(0.8, 0.6, 0.3), 1.0),
-        (
-            SamplingBias(0.4, 0.12, 0.07),
-            0.0,
-        ),  # 60 % of the nodes missing: 2.5 times as many labelled neighbours
-        (
-            SamplingBias(0.66, 0.33, 0.31, 0.48),
-            0.0,
-        ),  # no more labels around labels than anywhere in the classes
-    ],
-)
-def test_what_shows_sampling_bias(bias, strength):
-    assert bias.strength == strength
+def test_labels_of_one_region_are_told_from_random_ones_whatever_is_missing():
+    # A grid of 40 x 40; its left half is one class, the right half is missing. Labels of the left half's upper part,
+    # or as many of all of it.
+    side = np.arange(1600).reshape(40, 40)
+    pairs = np.r_[
+        np.c_[side[:, :-1].ravel(), side[:, 1:].ravel()], np.c_[side[:-1].ravel(), side[1:].ravel()]
+    ]
+    graph = unseen.Graph.from_edges(*pairs.T, nodes=range(1600))
+    left = graph.node_ids % 40 < 20
+    evidence = Evidence(np.zeros((1600, 5)), np.where(left, 1.0, 0.0)[:, None])
+    rng = np.random.default_rng(0)
+    for many in (80, 240):
+        reach, is_concentrated = find_concentration(
+            evidence,
+            np.isin(graph.node_ids, rng.choice(np.flatnonzero(left), many, replace=False)),
+            graph.adjacency,
+        )
+        assert 0.35 < reach < 0.6
+        assert not is_concentrated
+        upper = left & (graph.node_ids < 40 * many / 20)
+        assert find_concentration(evidence, upper, graph.adjacency) == (pytest.approx(1, abs=0.1), True)
+    assert find_concentration(evidence, np.arange(1600) == 3, graph.adjacency) == (None, False)
 
 
 def test_the_summary_says_so_where_another_number_of_groups_was_asked_for(case):

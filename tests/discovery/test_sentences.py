@@ -10,7 +10,7 @@ import pytest
 
 from unseen.discovery.guarantees import SAME_RATE, Guarantee, NewNodes, describe_list
 from unseen.discovery.result import ClassCount
-from unseen.discovery.sampling import SamplingBias, make_coverage
+from unseen.discovery.sampling import make_coverage
 from unseen.discovery.summary import count_sentence, hard_sentence
 from unseen.discovery.validation import Fold, judge
 from unseen.graph import Graph
@@ -38,14 +38,16 @@ SIMILAR = np.array([[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]], dtype=np.float32)
 VERDICTS = [
     ((0.95, 0.95, 0.93), {}, "recovered well (mean AUROC 0.94; lowest 0.93 for c)."),
     ((0.85, 0.9, 0.8), {}, "recovered moderately well (mean AUROC 0.85; lowest 0.80 for c)."),
+    ((0.99, 0.99, 0.72), {}, "recovered moderately well"),
     ((0.7, 0.6), {}, "recovered poorly (mean AUROC 0.65; lowest 0.60 for b): the probabilities only rank"),
     ((0.99, 0.55), {}, "recovered poorly"),  # the mean less its standard error counts
     ((0.95,), {}, "The one class that could be left out (a) was recovered well (AUROC 0.95)."),
     (
         (0.95, 0.95),
-        {"is_concentrated": True},
-        "recovered (mean AUROC 0.95; lowest 0.95 for a). This says little",
+        {"doubt": "the graph is heterophilous"},
+        "recovered (mean AUROC 0.95; lowest 0.95 for a). This says little about missing classes, because the graph is",
     ),
+    ((0.6, 0.6), {"doubt": "the graph is heterophilous"}, "recovered poorly"),
     ((), {"n_classes": 1}, "There is one labelled class, so the leave-one-class-out test could not run"),
     ((), {}, "with no other label, so the leave-one-class-out test could not run"),
     (
@@ -135,9 +137,7 @@ def test_no_estimate_is_said_where_the_test_failed(case):
 
 GRAPH = Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4])
 LABELS = Labels.from_values(["a", "a", "b", None, None], GRAPH.node_ids)
-SPREAD = SamplingBias(0.5, 0.0, 0.2)
-GATHERED = SamplingBias(0.9, 0.9, 0.01)
-MIXED, NEIGHBOUR_WEIGHTS = Homophily(0.2, 0.5, 90), Homophily(0.9, 0.5, 90)
+MIXED, HOMOPHILOUS = Homophily(0.2, 0.5, 90), Homophily(0.9, 0.5, 90)
 GOOD = judge(recover(0.95, 0.95), ("a", "b"), np.full(2, 100))
 POOR = judge(recover(0.6, 0.6), ("a", "b"), np.full(2, 100))
 UNKNOWN_CLASS = Labels(
@@ -147,33 +147,33 @@ UNKNOWN_CLASS = Labels(
 )
 SEVERAL = Labels.from_values([["a", "b"], "a", "b", None, None], GRAPH.node_ids)
 WARNINGS = [
-    (LABELS, NEIGHBOUR_WEIGHTS, GATHERED, GOOD, "The labels are concentrated in one region"),
-    (LABELS, Homophily(None, None, 0), SPREAD, GOOD, "Too few edges (0) join two labelled nodes"),
-    (LABELS, MIXED, SPREAD, GOOD, "the graph is heterophilous, so neighbours are not used"),
-    (LABELS, NEIGHBOUR_WEIGHTS, SPREAD, POOR, "recovered poorly"),
+    (LABELS, HOMOPHILOUS, True, GOOD, "The labels are concentrated in one region"),
+    (LABELS, Homophily(None, None, 0), False, GOOD, "Too few edges (0) join two labelled nodes"),
+    (LABELS, MIXED, False, GOOD, "the graph is heterophilous, so neighbours are not used"),
+    (LABELS, HOMOPHILOUS, False, POOR, "recovered poorly"),
     (
         UNKNOWN_CLASS,
-        NEIGHBOUR_WEIGHTS,
-        SPREAD,
+        HOMOPHILOUS,
+        False,
         GOOD,
         "No node is labelled ghost, so nothing is learned about it; describe",
     ),
     (
         LABELS,
-        NEIGHBOUR_WEIGHTS,
-        SPREAD,
+        HOMOPHILOUS,
+        False,
         GOOD,
         "Not used in the leave-one-class-out test, because they have one label: b.",
     ),
-    (LABELS, NEIGHBOUR_WEIGHTS, SPREAD, GOOD, "Few nodes are labelled a (2); more labels there would help."),
-    (SEVERAL, NEIGHBOUR_WEIGHTS, SPREAD, GOOD, "Nodes have several labels"),
+    (LABELS, HOMOPHILOUS, False, GOOD, "Few nodes are labelled a (2); more labels there would help."),
+    (SEVERAL, HOMOPHILOUS, False, GOOD, "Nodes have several labels"),
 ]
 
 
-@pytest.mark.parametrize(("labels", "homophily", "bias", "test", "sentence"), WARNINGS)
-def test_warnings_come_where_they_are_true(labels, homophily, bias, test, sentence):
-    given = make_coverage(GRAPH, labels, homophily, bias, (1.0, 1.0), test).warnings
+@pytest.mark.parametrize(("labels", "homophily", "is_concentrated", "test", "sentence"), WARNINGS)
+def test_warnings_come_where_they_are_true(labels, homophily, is_concentrated, test, sentence):
+    given = make_coverage(GRAPH, labels, homophily, 0.5, is_concentrated, (1.0, 1.0), test).warnings
     assert any(sentence in warning for warning in given)
     plenty = Labels.from_values(["a"] * 5 + ["b"] * 5 + [None])
     graph = Graph.from_edges(range(10), range(1, 11))
-    assert make_coverage(graph, plenty, NEIGHBOUR_WEIGHTS, SPREAD, (1.0, 1.0), GOOD).warnings == ()
+    assert make_coverage(graph, plenty, HOMOPHILOUS, 0.5, False, (1.0, 1.0), GOOD).warnings == ()

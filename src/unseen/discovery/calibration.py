@@ -1,4 +1,4 @@
-"""From scores to probabilities: a logistic curve learned on hidden classes, moved to the share there really is."""
+"""From scores to probabilities: a logistic curve learned on hidden classes, moved to the share of missing nodes."""
 
 from __future__ import annotations
 
@@ -6,67 +6,45 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.optimize
-from scipy.special import expit, logit
+from scipy.special import expit
 
 from unseen.discovery.signals import Mask
 from unseen.discovery.space import Floats
 
-USUAL = (1.5, -1.0)
-"""Slope and offset where nothing can be learned: about the mean of what other graphs gave."""
-TRUST = 20.0
-"""How many nodes of each kind `USUAL` counts for."""
-MIN_SLOPE = 0.3
-"""However badly the test went, the order of the scores is kept."""
 USUAL_SHARE = 0.25
-"""Share of new nodes where nothing can be learned."""
-MAX_ODDS = 1e3
-"""No score speaks louder than this."""
-N_BINS = 10
+"""Share of missing nodes where nothing can be learned."""
 
 
-@dataclass(frozen=True)
-class Curve:
-    """P(new) = logistic(slope * score + offset), as if half of the nodes were new."""
+def fit_slope(scores: Floats, new: Mask, weights: Floats) -> float:
+    """Return the slope of a logistic regression that tells new nodes from others by their scores.
 
-    slope: float
-    offset: float
-
-    def odds(self, scores: Floats) -> Floats:
-        """Return how many times more likely each score is for a new node than for another."""
-        odds: Floats = np.exp(np.clip(self.slope * scores + self.offset, -np.log(MAX_ODDS), np.log(MAX_ODDS)))
-        return odds
-
-
-def fit_curve(scores: Floats, new: Mask, weights: Floats) -> Curve:
-    """Learn the curve from scores of nodes that are known to be new or not.
+    Where there is nothing to learn from it is 3, a usual one. It is at least 0.3, so that the order of the scores is
+    kept however badly the test went.
 
     Parameters
     ----------
     scores, new, weights : ndarray, shape (n,)
-        The weights balance classes; both kinds are given the same weight here.
+        Scores of nodes that are known to be new or not, and what each of them counts for.
     """
     if not new.any() or new.all():
-        return Curve(*USUAL)
-    size = min(int(new.sum()), int((~new).sum()))
+        return 3.0
     balanced = np.where(new, weights / weights[new].sum(), weights / weights[~new].sum()) / 2
-    pull = TRUST / (size + TRUST) * 0.1
 
     def loss(x: Floats) -> tuple[float, Floats]:
         z = x[0] * scores + x[1]
-        p = expit(z)
-        miss = np.logaddexp(0, z) - np.where(new, z, 0.0)
-        away = x - np.array(USUAL)
-        gradient = np.array([balanced @ ((p - new) * scores), balanced @ (p - new)]) + 2 * pull * away
-        return float(balanced @ miss + pull * away @ away), gradient
+        miss = expit(z) - new
+        penalty = 1e-3 * (x[0] - 3.0)  # two classes of a few nodes each may be told apart without an error
+        value = balanced @ (np.logaddexp(0, z) - np.where(new, z, 0.0)) + penalty * (x[0] - 3.0)
+        return float(value), np.array([balanced @ (miss * scores) + 2 * penalty, balanced @ miss])
 
-    fit = scipy.optimize.minimize(loss, np.array(USUAL), jac=True, method="L-BFGS-B")
-    return Curve(float(max(fit.x[0], MIN_SLOPE)), float(fit.x[1]))
+    fit = scipy.optimize.minimize(loss, np.array([3.0, 0.0]), jac=True, method="L-BFGS-B")
+    return float(max(fit.x[0], 0.3))
 
 
 def matched_share(scores: Floats, old: Floats, new: Floats, weights: Floats) -> float:
     """Return the share of new nodes with which `old` and `new` scores together are distributed as `scores` are.
 
-    Least squares over the distribution functions: it needs no model of the scores, unlike the odds.
+    Least squares over the distribution functions: it needs no model of the scores.
 
     Parameters
     ----------
@@ -84,39 +62,19 @@ def matched_share(scores: Floats, old: Floats, new: Floats, weights: Floats) -> 
     return float(np.clip((of_all - of_old) @ apart / max(float(apart @ apart), 1e-9), 0.002, 0.98))
 
 
-def probabilities(
-    odds: Floats, *, prior: float | None = None, at_most: float = 1.0, max_iter: int = 500
-) -> tuple[Floats, float]:
-    """Return the probability of each node, and the share of new ones that makes them most likely (by EM).
-
-    A `prior` share counts as much as the nodes together. Where the share would exceed `at_most`, all odds are
-    lowered until it does not.
-    """
-    if not len(odds):
-        return odds, 0.0
-    share = 0.3
-    for _ in range(max_iter):
-        p = share * odds / (share * odds + 1 - share)
-        mean = p.mean() if prior is None else (p.mean() + prior) / 2
-        moved = float(np.clip(mean, 1e-4, 1 - 1e-4))
-        if abs(moved - share) < 1e-6:
-            break
-        share = moved
-    p = share * odds / (share * odds + 1 - share)
-    return (move_share(p, at_most), at_most) if share > at_most else (p, share)
-
-
-def move_share(p: Floats, share: float) -> Floats:
-    """Return the probabilities with all odds multiplied by one factor, so that their mean is `share`.
+def probabilities(scores: Floats, slope: float, share: float) -> Floats:
+    """Return the probability of each node by a logistic curve whose mean is `share`.
 
     Examples
     --------
-    >>> move_share(np.array([0.2, 0.8]), 0.4).round(3).tolist()
-    [0.118, 0.682]
+    >>> probabilities(np.array([-1.0, 1.0]), 2.0, 0.5).round(2).tolist()
+    [0.12, 0.88]
     """
-    logs = logit(np.clip(p, 1e-12, 1 - 1e-12))
-    factor = scipy.optimize.brentq(lambda x: expit(logs + x).mean() - share, -80, 80)
-    return np.asarray(expit(logs + factor))
+    steep = slope * scores
+    middle = scipy.optimize.brentq(
+        lambda x: expit(steep - x).mean() - share, steep.min() - 40, steep.max() + 40
+    )
+    return np.asarray(expit(steep - middle))
 
 
 @dataclass(frozen=True)
@@ -137,13 +95,11 @@ class ReliabilityBin:
 
 
 def reliability(p: Floats, new: Mask) -> tuple[ReliabilityBin, ...]:
-    """Return the reliability diagram: nodes by their probability, and how many of them were new."""
-    place = np.minimum((p * N_BINS).astype(int), N_BINS - 1)
+    """Return the reliability diagram: nodes in ten bins of their probability, and how many of them were new."""
+    place = np.minimum((p * 10).astype(int), 9)
     return tuple(
-        ReliabilityBin(
-            k / N_BINS, (k + 1) / N_BINS, int(rows.sum()), float(p[rows].mean()), float(new[rows].mean())
-        )
-        for k in range(N_BINS)
+        ReliabilityBin(k / 10, (k + 1) / 10, int(rows.sum()), float(p[rows].mean()), float(new[rows].mean()))
+        for k in range(10)
         if (rows := place == k).any()
     )
 

@@ -1,56 +1,38 @@
 """How many classes are among the new nodes: compared with the labelled classes, one, two, three, ... taken together.
 
 Nobody knows what makes a class but those who made the labels, so the labelled classes are the yardstick. Unions of
-them are described as the new nodes are: by how widely they are spread, once by the vectors' directions in the metric of
-the classes and once by the vectors themselves. The mean spread of unions of k classes, drawn towards a line over log k
-(which also reaches beyond the numbers there are), and what lies around it give a likelihood for every k (Student's t,
-because new nodes are no pure union); with a prior for few, 1 / k, that is the posterior: the curve.
+them are described as the new nodes are: by how widely their directions are spread in the metric of the classes. A line
+of the log spread over log k, and what lies around it, give a likelihood for every k (Student's t, because new nodes are
+no pure union); with a prior for few, 1 / k, that is the posterior: the curve.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from unseen.discovery.groups import METRIC_AXES, Rows
+from unseen.discovery.groups import Rows
 from unseen.discovery.result import ClassCount
-from unseen.discovery.space import Floats, Matrix, Space
+from unseen.discovery.space import Floats, Matrix
 
 MAX_CLASSES = 12
 """Largest number of new classes considered."""
-MAX_UNION = 6
-"""Unions of at most so many labelled classes are looked at."""
-PER_SIZE = 50
-"""Unions of each number of classes."""
 MIN_NODES = 5
 """Fewer nodes are no class."""
-SLOPES = np.array([0.25, 0.25])
-"""Growth of the two log spreads with log k, where one labelled class is all there is: about what other graphs show."""
-FLOOR, ALONE_FLOOR = 0.05, 0.15
-"""Standard deviation added to the two log spreads, however close to the line they lie; and for one class alone."""
-LINE_WEIGHT = 3.0
-"""How many unions the line counts for."""
-DIAGONAL = 0.3
-"""Share of the covariance's diagonal in the covariance, against accidents with few unions."""
-FREEDOM = 4.0
-"""Degrees of freedom of the likelihood."""
 
 
 def count_classes(
-    space: Space, metric: Matrix, new: Rows, likely: npt.NDArray[np.int64], rng: np.random.Generator
+    metric: Matrix, new: Rows, likely: npt.NDArray[np.int64], rng: np.random.Generator
 ) -> ClassCount:
     """Return how many classes the nodes `new` are, by the measure of the labelled classes.
 
     Parameters
     ----------
-    space : Space
-        The vectors.
     metric : ndarray, shape (n, d)
-        Their directions as `class_metric` gives them.
+        Directions of all nodes as `class_metric` gives them.
     new : ndarray of int64
         Rows of the nodes that belong to no labelled class.
     likely : ndarray, shape (n,)
@@ -60,64 +42,37 @@ def count_classes(
     """
     if len(new) < MIN_NODES:  # nothing can be told; a class may be missing all the same
         return ClassCount(0, 0, MAX_CLASSES)
-    views = [metric, space.centred[:, :METRIC_AXES]]
     rows = [np.flatnonzero(likely == k) for k in range(int(likely.max(initial=-1)) + 1)]
-    classes = [_sums(views, members) for members in rows if len(members) >= MIN_NODES]
-    if not classes:
+    rows = [members for members in rows if len(members) >= MIN_NODES]
+    if not rows:
         return ClassCount(1, 1, MAX_CLASSES)
-    sizes = range(1, min(len(classes), MAX_UNION) + 1)
-    unions = [union for number in sizes for union in _unions(len(classes), number, rng)]
-    spreads = np.array([_spread(sum(classes[k] for k in union), metric.shape[1]) for union in unions])
-    numbers = np.array([len(union) for union in unions])
-    spread = _spread(_sums(views, new), metric.shape[1])
-    return ClassCount.of_posterior(_posterior(numbers, spreads, spread))
-
-
-def _sums(views: list[Matrix], rows: Rows) -> Any:
-    """Return the number of nodes, their squared lengths and the sums of their vectors in both views: unions add up."""
-    parts = [view[rows].astype(np.float64) for view in views]
-    return np.concatenate(
-        [[len(rows)], [np.square(part).sum() for part in parts], *(p.sum(axis=0) for p in parts)]
+    sums = np.array([metric[members].sum(axis=0, dtype=np.float64) for members in rows])
+    sizes = np.array([len(members) for members in rows])
+    unions = [
+        list(union) for number in range(1, min(len(rows), 6) + 1) for union in _unions(len(rows), number, rng)
+    ]
+    spreads = np.array([_spread(sums[union].sum(axis=0), sizes[union].sum()) for union in unions])
+    k = np.log([len(union) for union in unions])
+    slope = (
+        np.polyfit(k, spreads, 1)[0] if len(rows) > 1 else 0.25
+    )  # about what graphs with more classes show
+    around = spreads - slope * k
+    variance = around.var() + (0.05 if len(rows) > 1 else 0.15) ** 2
+    numbers = np.log(np.arange(1, MAX_CLASSES + 1))
+    distance = (
+        np.square(_spread(metric[new].sum(axis=0), len(new)) - around.mean() - slope * numbers) / variance
     )
+    posterior = np.exp(-numbers) * (1 + distance / 4) ** -2.5
+    return ClassCount.of_posterior(posterior / posterior.sum())
 
 
-def _spread(sums: Any, width: int) -> Floats:
-    """Return the log of the mean squared distance to the mean, in both views."""
-    n, squares, totals = sums[0], sums[1:3], np.square(sums[3:])
-    spread = squares / n - np.array([totals[:width].sum(), totals[width:].sum()]) / n**2
-    return np.asarray(np.log(np.maximum(spread, 1e-9)))
+def _spread(total: Floats, n: int) -> float:
+    """Return the log of the mean squared distance of unit vectors to their mean, by their sum and number."""
+    return float(np.log(max(1 - np.square(total / n).sum(), 1e-9)))
 
 
 def _unions(n: int, number: int, rng: np.random.Generator) -> list[tuple[int, ...]]:
-    if math.comb(n, number) <= PER_SIZE:
+    """Return all unions of so many classes, or fifty of them."""
+    if math.comb(n, number) <= 50:
         return list(itertools.combinations(range(n), number))
-    return [tuple(rng.choice(n, number, replace=False).tolist()) for _ in range(PER_SIZE)]
-
-
-def _posterior(numbers: npt.NDArray[np.int64], spreads: Floats, new: Floats) -> Floats:
-    k = np.arange(1, MAX_CLASSES + 1)
-    means = _means(numbers, spreads, k)
-    around = spreads - means[numbers - 1]
-    covariance = around.T @ around / max(len(around) - 2, 1)
-    floor = FLOOR if len(around) > 1 else ALONE_FLOOR
-    covariance = (1 - DIAGONAL) * covariance + DIAGONAL * np.diag(np.diag(covariance)) + floor**2 * np.eye(2)
-    miss = new - means
-    distance = np.einsum("ij,jk,ik->i", miss, np.linalg.inv(covariance), miss)
-    log_posterior = -0.5 * (FREEDOM + len(new)) * np.log1p(distance / FREEDOM) - np.log(k)
-    posterior = np.exp(log_posterior - log_posterior.max())
-    return np.asarray(posterior / posterior.sum())
-
-
-def _means(numbers: npt.NDArray[np.int64], spreads: Floats, k: npt.NDArray[np.int64]) -> Floats:
-    """Return the expected spreads of k classes: a line over log k, drawn towards the means of the unions there are."""
-    if len(np.unique(numbers)) > 1:
-        line = np.column_stack([np.ones(len(numbers)), np.log(numbers)])
-        offset, slopes = np.linalg.lstsq(line, spreads, rcond=None)[0]
-    else:
-        offset, slopes = spreads.mean(axis=0), SLOPES
-    means = offset + np.log(k)[:, None] * slopes
-    for number in np.unique(numbers):
-        own = spreads[numbers == number]
-        weight = len(own) / (len(own) + LINE_WEIGHT)
-        means[number - 1] += weight * (own.mean(axis=0) - means[number - 1])
-    return np.asarray(means)
+    return [tuple(rng.choice(n, number, replace=False).tolist()) for _ in range(50)]

@@ -4,50 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from unseen.data.objects_plain import as_graph_and_labels
-from unseen.discovery.calibration import move_share
+from unseen.discovery.calibration import USUAL_SHARE, probabilities
 from unseen.discovery.count import MIN_NODES, count_classes
 from unseen.discovery.groups import Rows, class_metric, describe, sort_into_groups
-from unseen.discovery.guarantees import FDR, ErrorRates, Guarantee, check_fdr, find_guarantee, has_full_class
+from unseen.discovery.guarantees import (
+    FDR,
+    MIN_LABELS,
+    ErrorRates,
+    Guarantee,
+    check_fdr,
+    find_guarantee,
+    has_full_class,
+)
 from unseen.discovery.names import add_support, match_names, name_classes, weigh_features
 from unseen.discovery.questions import begun_classes, fine_questions, with_answers
-from unseen.discovery.ranking import (
-    OnStep,
-    Ranking,
-    encode_few,
-    find_error_rates,
-    nearest_classes,
-    rank_nodes,
-)
+from unseen.discovery.ranking import OnStep, Ranking, find_error_rates, nearest_classes, rank_nodes
 from unseen.discovery.result import CERTAIN, EVIDENCE, ClassCount, Discovery, texts_of
 from unseen.discovery.sampling import make_coverage
-from unseen.discovery.signals import Mask
-from unseen.discovery.space import Axes, Floats, make_surroundings
+from unseen.discovery.signals import Mask, class_means
+from unseen.discovery.space import Floats
 from unseen.discovery.summary import top_nodes
 from unseen.discovery.target import searched
-from unseen.discovery.validation import (
-    judge,
-    share_if_hard,
-)
+from unseen.discovery.validation import SelfTest, judge, learn_slope, share_by_folds
 from unseen.embedding import Embedding
 from unseen.engine.run import libraries_on_one_thread
 from unseen.errors import InputError, counted, logger, unknown_name
 from unseen.graph import Graph
 from unseen.ids import IdArray, id_order
 from unseen.labels import Labels
-from unseen.linalg.normalize import l2_rows
 from unseen.methods.base import Method
 from unseen.methods.homophily import measure_homophily
 from unseen.randomness import RandomState, as_generator, child_seed
-
-WIDE = 200_000
-"""Columns of features above which reducing them takes more than half a minute (2,000 nodes, one core)."""
 
 
 @libraries_on_one_thread()
@@ -133,14 +126,14 @@ def discover(
     has_types = graph.node_types is not None
     if graph.node_types is not None or target is not None:
         graph, own, method = searched(graph, labels, method, target, child_seed(rng))
-        labels = labels if own is None else own
+        graph, labels = graph.plain, labels if own is None else own
     if len(labels.align_to(graph).labelled) == graph.n_nodes:
         msg = (
             f"all {graph.n_nodes} nodes have a label, so there is nothing to discover; hide some labels to see what "
             "would be found (--unseen and --label-rate, or completely_imbalanced_split)"
         )
         raise InputError(msg)
-    if graph.features is not None and graph.features.shape[1] > WIDE:
+    if graph.features is not None and graph.features.shape[1] > 200_000:  # half a minute for 2,000 nodes
         columns = counted(graph.features.shape[1], "column")
         advice = "leave out columns that few nodes have, or reduce them before"
         logger.warning("features have %s, and reducing them may take minutes; %s", columns, advice)
@@ -185,35 +178,34 @@ def _discover(task: _Task, rng: np.random.Generator) -> Discovery:
     graph, words = task.graph, task.words
     begun = begun_classes(task.labels)
     labels = task.labels.keep(task.labels.labelled, without=begun) if begun else task.labels
-    is_homophilous = measure_homophily(graph, task.labels).holds
-    surroundings = make_surroundings(graph if is_homophilous else encode_few(graph), rng)
-    ranking, p = rank_nodes(graph, labels, task.method, surroundings, rng, task.on_step)
-    inhabited = labels.counts > 0
-    names = tuple(name for name, has_label in zip(labels.classes, inhabited, strict=True) if has_label)
-    indicator = labels.indicator[:, np.flatnonzero(inhabited)].toarray()
+    names = tuple(name for name, count in zip(labels.classes, labels.counts, strict=True) if count)
+    ranking = rank_nodes(graph, labels, task.method, rng, task.on_step)
+    indicator, space = ranking.indicator, ranking.space
     has_answer = (np.diff(task.labels.indicator.indptr) > 0) & ~indicator.any(axis=1)
     unlabelled = ~indicator.any(axis=1) & ~has_answer
 
-    guarantee, error_rates = _find_errors(task, labels, ranking, indicator, surroundings, bool(begun), rng)
-    if error_rates is not None:
-        share = error_rates.estimate_share(float(p[unlabelled].mean()), len(labels.labelled))
-        p[unlabelled] = move_share(p[unlabelled], share)
+    doubt = "the labels are concentrated in one region" if ranking.is_concentrated else ""
+    doubt = doubt or ("" if ranking.is_homophilous else "the graph is heterophilous")
+    counts = labels.counts[labels.counts > 0]
+    test = judge(ranking.folds, names, counts, class_means(space, indicator), doubt=doubt)
+    guarantee, error_rates = _find_errors(task, labels, ranking, bool(begun), rng)
+    p = np.zeros(graph.n_nodes)
     scores = ranking.scores[unlabelled]
-    expected_if_hard = max(float(p.sum()), share_if_hard(scores, ranking.folds) * len(scores))
+    p[unlabelled], if_hard = _find_probabilities(ranking, scores, test, error_rates, bool(words))
     p[has_answer] = 1.0
-    named = match_names(graph, ranking.space, indicator, p, words)
+    named = match_names(graph, space, indicator, p, words)
     p[unlabelled] = add_support(p[unlabelled], named.support[unlabelled])
     is_new = unlabelled & (p > CERTAIN)
-    is_selected = np.zeros(graph.n_nodes, dtype=bool)
-    if error_rates is not None and guarantee.holds:
-        is_selected[unlabelled] = error_rates.q <= task.fdr
     error_rates = error_rates if guarantee.holds else None
+    is_selected = np.zeros(graph.n_nodes, dtype=bool)
+    if error_rates is not None:
+        is_selected[unlabelled] = error_rates.q <= task.fdr
 
     likely = ranking.evidence.scores.argmax(axis=1)
-    metric = class_metric(ranking.space, np.where(is_new, -1, likely))
+    old = np.where(is_new, -1, likely)
+    metric = class_metric(space, old)
     new = np.flatnonzero(is_new)
-    rows = _countable(new, unlabelled, p)
-    count = count_classes(ranking.space, metric, rows, np.where(is_new, -1, likely), rng)
+    count = count_classes(metric, _countable(new, unlabelled, p), old, rng)
     count = _limit_count(count, len(new), None if error_rates is None else error_rates.bounds.at_least)
     count = with_answers(count, len(begun), int(has_answer.sum()))
     questions = fine_questions(metric, np.flatnonzero(has_answer | is_new), p, has_answer, child_seed(rng))
@@ -225,17 +217,12 @@ def _discover(task: _Task, rng: np.random.Generator) -> Discovery:
     k = count.best if task.n_classes is None else task.n_classes
     members = np.flatnonzero(is_selected) if is_selected.any() else new
     groups = sort_into_groups(metric, members, p[members], k, child_seed(rng))
-    classes = name_classes(describe(graph, ranking.space, groups, p, indicator, names), groups, name)
+    classes = name_classes(describe(graph, space, groups, p, indicator, names), groups, name)
     if is_selected.any():
         classes = tuple(replace(each, fdr=task.fdr) for each in classes)
     group = np.full(graph.n_nodes, None, dtype=object)
     for each, rows in zip(classes, groups, strict=True):
         group[rows] = each.group
-
-    means = l2_rows(indicator.T.astype(np.float32) @ ranking.space.centred)
-    is_concentrated = ranking.bias.strength > 0
-    test = judge(ranking.folds, names, labels.counts[inhabited], means, is_concentrated=is_concentrated)
-    homophily, expected = measure_homophily(graph, labels), (float(p.sum()), expected_if_hard)
     nodes = {
         "unseen_probability": pa.array(p[unlabelled], pa.float64()),
         "likely_class": pa.array([names[k] for k in likely[unlabelled]], pa.string()),
@@ -243,12 +230,22 @@ def _discover(task: _Task, rng: np.random.Generator) -> Discovery:
         "name": pa.array(name[unlabelled], pa.string()),
         "selected": pa.array(is_selected[unlabelled], pa.bool_()),
     }
+    expected = (float(p.sum()), max(float(p.sum()), if_hard))
     return Discovery(
         nodes=_table(graph, unlabelled, nodes),
         classes=classes,
         count=count,
         self_test=test,
-        coverage=make_coverage(graph, task.labels, homophily, ranking.bias, expected, test, ranking.notes),
+        coverage=make_coverage(
+            graph,
+            task.labels,
+            measure_homophily(graph, labels),
+            ranking.reach,
+            ranking.is_concentrated,
+            expected,
+            test,
+            ranking.notes,
+        ),
         embedding=ranking.embedding,
         evidence=_evidence(graph, unlabelled, ranking, error_rates),
         guarantee=guarantee,
@@ -260,35 +257,55 @@ def _discover(task: _Task, rng: np.random.Generator) -> Discovery:
 
 
 def _find_errors(
-    task: _Task,
-    labels: Labels,
-    ranking: Ranking,
-    indicator: Mask,
-    surroundings: Axes,
-    has_begun: bool,
-    rng: np.random.Generator,
+    task: _Task, labels: Labels, ranking: Ranking, has_begun: bool, rng: np.random.Generator
 ) -> tuple[Guarantee, ErrorRates | None]:
     """Return whether there is a guarantee, and the p-values of the nodes where they have a basis.
 
     Names of classes end the guarantee, but they do not change the p-values, which tell how many nodes are new.
     """
-    check = partial(
-        find_guarantee,
-        len(labels.labelled),
-        indicator.shape[1],
-        is_concentrated=ranking.bias.strength > 0,
-        is_homophilous=ranking.scoring.neighbours is not None,
-        has_several=labels.is_multilabel,
-        has_types=task.has_types,
-        has_begun=has_begun,
-        has_learned=ranking.is_learned,
-        has_accepted=bool(labels.guesses)
+    indicator = ranking.indicator
+    conditions = {
+        "is_concentrated": ranking.is_concentrated,
+        "has_one_class": indicator.shape[1] < 2,
+        "has_few_labels": len(labels.labelled) < MIN_LABELS,
+        "has_names": False,
+        "is_heterophilous": not ranking.is_homophilous,
+        "has_several": labels.is_multilabel,
+        "has_types": task.has_types,
+        "has_begun": has_begun,
+        "is_learned": ranking.is_learned,
+        "has_accepted": bool(labels.guesses)
         or has_full_class(nearest_classes(ranking.space, indicator), indicator),
-        rates_differ=task.rates == "differ" or ranking.weights is not None,
-    )
-    has_basis = check(has_names=False).holds
-    rates = find_error_rates(ranking, indicator, surroundings, task.rates, rng) if has_basis else None
-    return check(has_names=bool(task.words)), rates
+    }
+    rates_differ = task.rates == "differ" or ranking.weights is not None
+    has_basis = find_guarantee(conditions, rates_differ=rates_differ).holds
+    rates = find_error_rates(ranking, task.rates, rng) if has_basis else None
+    conditions["has_names"] = bool(task.words)
+    return find_guarantee(conditions, rates_differ=rates_differ), rates
+
+
+def _find_probabilities(
+    ranking: Ranking, scores: Floats, test: SelfTest, rates: ErrorRates | None, has_names: bool
+) -> tuple[Floats, float]:
+    """Return the probability of each unlabelled node, and how many are new if they are like the hardest class.
+
+    The share of new nodes is the lower one of what the leave-one-class-out test says and what the p-values say, and not
+    below the bound. Where the bound is 0 and the share is below its standard error, none is expected, unless classes
+    were given by name. Without p-values the share is halfway between the test's and a usual one; where the test says
+    nothing, it is the usual one.
+    """
+    folds, share = ranking.folds, USUAL_SHARE
+    if test.auroc is not None and not test.failed and not ranking.is_concentrated:
+        by_test = share_by_folds(scores, folds)
+        share = (by_test + USUAL_SHARE) / 2 if rates is None else min(by_test, rates.share)
+    if rates is not None:
+        at_least = rates.bounds.at_least / len(scores)
+        error = ranking.indicator.any(axis=1).sum() ** -0.5
+        is_noise = not at_least and not has_names and share < error
+        share = 0.002 if is_noise else min(max(share, at_least), 0.98)
+    hardest = [min(folds, key=lambda fold: fold.auroc)] if folds else []
+    if_hard = share_by_folds(scores, folds, hardest) * len(scores)
+    return probabilities(scores, learn_slope(folds), share), if_hard
 
 
 def _limit_count(count: ClassCount, n_new: int, at_least: int | None) -> ClassCount:
@@ -325,26 +342,24 @@ def id_array(ids: IdArray) -> pa.Array:
 
 def _evidence(graph: Graph, unlabelled: Mask, ranking: Ranking, error_rates: ErrorRates | None) -> pa.Table:
     """Return how the parts of the score rank the unlabelled nodes, and their p-values and q-values."""
-    evidence, scoring = ranking.evidence, ranking.scoring
-    weighted = evidence.views * (scoring.weights / scoring.spread)
-    parts: dict[str, Floats | None] = {
-        "no_class_fits": weighted[:, 2:4].sum(axis=1),
-        "unlike_labelled": weighted[:, [0, 1, 4]].sum(axis=1),
-        "neighbourhood": None,
+    parts = ranking.scoring.standardise(ranking.evidence.views[unlabelled])
+    sums = {
+        "no_class_fits": parts[:, 2:4].sum(axis=1),
+        "unlike_labelled": parts[:, :2].sum(axis=1),
+        "neighbourhood": parts[:, 4],
     }
-    if scoring.neighbours is not None:
-        parts["neighbourhood"] = scoring.score(scoring.average_neighbours(evidence.views))
-    columns = {part: _ranks(parts[part], unlabelled) for part in EVIDENCE}
-    columns["doubt"] = pa.array(evidence.doubt[unlabelled], pa.float64())
+    columns = {part: _ranks(sums[part]) for part in EVIDENCE}
+    columns["doubt"] = pa.array(ranking.evidence.doubt[unlabelled], pa.float64())
     nothing = np.full(int(unlabelled.sum()), None)
     columns["p_value"] = pa.array(nothing if error_rates is None else error_rates.p, pa.float64())
     columns["q_value"] = pa.array(nothing if error_rates is None else error_rates.q, pa.float64())
     return _table(graph, unlabelled, columns)
 
 
-def _ranks(values: Floats | None, rows: Mask) -> pa.Array:
+def _ranks(values: Floats) -> pa.Array:
+    """Return ranks from 0 to 1, or nulls where all values are the same."""
     from scipy.stats import rankdata
 
-    if values is None or not np.ptp(values[rows]):
-        return pa.nulls(int(rows.sum()), pa.float64())
-    return pa.array((rankdata(values[rows]) - 0.5) / rows.sum(), pa.float64())
+    if not np.ptp(values):
+        return pa.nulls(len(values), pa.float64())
+    return pa.array((rankdata(values) - 0.5) / len(values), pa.float64())

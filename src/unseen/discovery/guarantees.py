@@ -10,7 +10,7 @@ docs/explanation/guarantees.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -35,8 +35,6 @@ ALLOWANCE = 2.0
 BOUND_ALLOWANCE = 3.0
 """For the same reason the bounds count so many times fewer labels. With 2 and nothing hidden, the lower bound was 0 in
 93 of 102 draws, and in 13 of 17 on debian with 5 % of the labels."""
-FULL = 1.5
-"""How many times the usual label rate a class has to have to be one whose group was accepted."""
 MIN_LABELS = 20
 """With fewer labels there is no guarantee."""
 
@@ -147,53 +145,25 @@ SAME_RATE = "your labels were drawn at random, at about the same rate, from the 
 DIFFERENT_RATES = "your labels were drawn at random within each class"
 
 
-def find_guarantee(
-    n_labels: int,
-    n_classes: int,
-    *,
-    is_concentrated: bool,
-    is_homophilous: bool,
-    has_names: bool,
-    has_several: bool,
-    has_types: bool,
-    has_begun: bool,
-    has_learned: bool,
-    has_accepted: bool,
-    rates_differ: bool,
-) -> Guarantee:
-    """Return whether error rates hold for these labels; where one condition fails, with the reason.
+NO_RATE = {
+    "is_concentrated": "The labels are concentrated in one region of their classes.",
+    "has_one_class": "There is one labelled class.",
+    "has_few_labels": f"There are fewer than {MIN_LABELS} labels.",
+    "has_names": "Missing classes were given by name.",
+    "is_heterophilous": "The graph is heterophilous.",
+    "has_several": "Nodes have several labels.",
+    "has_types": "Nodes have types.",
+    "has_begun": "Answers named classes that have fewer than 5 labels.",
+    "is_learned": "The embedding was learned from labels.",
+    "has_accepted": "A class has labels for most of its nodes, unlike the others, as after accepting a group.",
+}
+"""Conditions under which nothing has an error rate, and what is said of them; the first one that is true is named."""
 
-    Parameters
-    ----------
-    n_labels, n_classes : int
-        Labelled nodes and labelled classes.
-    is_concentrated, is_homophilous : bool
-        Whether labels lie in one region of their classes; whether linked nodes share classes.
-    has_names, has_several, has_types : bool
-        Whether classes were given by name, nodes have several labels, nodes have types.
-    has_begun : bool
-        Whether answers named classes that have too few labels to learn from.
-    has_learned : bool
-        Whether the embedding was learned from labels.
-    has_accepted : bool
-        Whether a class has labels for most of its nodes, unlike the others, as after accepting a group.
-    rates_differ : bool
-        Whether classes may have been labelled at different rates.
-    """
-    conditions = {
-        "The labels are concentrated in one region of their classes.": is_concentrated,
-        "There is one labelled class.": n_classes < 2,
-        f"There are fewer than {MIN_LABELS} labels.": n_labels < MIN_LABELS,
-        "Missing classes were given by name.": has_names,
-        "The graph is heterophilous.": not is_homophilous,
-        "Nodes have several labels.": has_several,
-        "Nodes have types.": has_types,
-        "Answers named classes that have fewer than 5 labels.": has_begun,
-        "The embedding was learned from labels.": has_learned,
-        "A class has labels for most of its nodes, unlike the others, as after accepting a group.": has_accepted,
-    }
-    for reason, fails in conditions.items():
-        if fails:
+
+def find_guarantee(conditions: Mapping[str, bool], *, rates_differ: bool) -> Guarantee:
+    """Return whether error rates hold where these conditions of `NO_RATE` are true or not."""
+    for name, reason in NO_RATE.items():
+        if conditions[name]:
             return Guarantee(False, reason)
     return Guarantee(True, assumption=DIFFERENT_RATES if rates_differ else SAME_RATE)
 
@@ -292,7 +262,7 @@ def has_full_class(nearest: npt.NDArray[np.int64], indicator: Mask) -> bool:
     for k in np.flatnonzero(rates > 0.5):
         others = np.delete(np.arange(len(labels)), k)
         usual = np.median(np.repeat(rates[others], labels[others]))
-        if rates[k] > FULL * usual and poisson.sf(labels[k] - 1, usual * sizes[k]) < 1e-5:
+        if rates[k] > 1.5 * usual and poisson.sf(labels[k] - 1, usual * sizes[k]) < 1e-5:
             return True
     return False
 
@@ -331,10 +301,6 @@ class Bounds:
         return int(min(len(listed), self.n_old, bound))
 
 
-TRUSTED_LABELS = 300.0
-"""Number of labels with which the p-values say as much about the number of nodes as the leave-one-class-out test."""
-
-
 class ErrorRates(NamedTuple):
     """p-values of the unlabelled nodes, and what follows from them.
 
@@ -352,16 +318,10 @@ class ErrorRates(NamedTuple):
     q: Floats
     bounds: Bounds
 
-    def estimate_share(self, share: float, n_labels: int) -> float:
-        """Return the share of nodes of missing classes by the p-values (Storey) and by another estimate of it.
-
-        The other one counts less, the more labels there are.
-        """
-        m = len(self.p)
-        by_p = min(max(1 - 2 * float(np.mean(self.p > 0.5)), 0.002), 0.95)
-        weight = n_labels / (n_labels + TRUSTED_LABELS)
-        both = float(np.exp(weight * np.log(by_p) + (1 - weight) * np.log(max(share, 1e-4))))
-        return min(max(both, self.bounds.at_least / m), 0.98)
+    @property
+    def share(self) -> float:
+        """Share of the nodes that belong to missing classes, by the p-values above one half (Storey)."""
+        return min(max(1 - 2 * float(np.mean(self.p > 0.5)), 0.002), 0.95)
 
 
 def make_error_rates(

@@ -1,4 +1,4 @@
-"""The ranking of the nodes: an embedding, the signals that it gives, the test of them, and probabilities."""
+"""The ranking of the nodes: an embedding, the signals that it gives, where the labels lie, and the test of it all."""
 
 from __future__ import annotations
 
@@ -8,12 +8,20 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from unseen.discovery.calibration import USUAL_SHARE, probabilities
 from unseen.discovery.guarantees import ErrorRates, class_weights, fold_scores, make_error_rates
-from unseen.discovery.sampling import SamplingBias, find_sampling_bias
-from unseen.discovery.signals import Evidence, Mask, Scoring, gather, label_weights, make_scorings
-from unseen.discovery.space import Axes, Floats, Space, make_space
-from unseen.discovery.validation import Fold, learn_curve, leave_out_classes, mean_auroc, usual_share
+from unseen.discovery.sampling import find_concentration
+from unseen.discovery.signals import (
+    SIGNALS,
+    Evidence,
+    Mask,
+    Scoring,
+    class_means,
+    gather,
+    label_weights,
+    make_scoring,
+)
+from unseen.discovery.space import Axes, Floats, Space, make_space, make_surroundings
+from unseen.discovery.validation import Fold, leave_out_classes, mean_auroc
 from unseen.embedding import Embedding
 from unseen.errors import InputError, logger
 from unseen.graph import Graph
@@ -26,42 +34,9 @@ from unseen.methods.smoothfeats import SmoothFeats
 from unseen.randomness import child_seed
 
 OnStep = Callable[[int, int], None]
-CHANCE = 0.55
-"""Mean AUROC of the leave-one-class-out test below which scores are as good as random; without the cap on the share of
-missing nodes, a star with random labels gets a probability of 1.00 everywhere."""
 NARROW = 50
 """With fewer features, the links are used as features as well (homophily), or numbers are encoded by their quantiles
 (heterophily)."""
-BIASED_SHARE = 0.3
-"""Share of new nodes assumed at most where labels are concentrated in one region, since there it cannot be learned."""
-
-
-def rank_nodes(
-    graph: Graph,
-    labels: Labels,
-    method: Any,
-    surroundings: Axes,
-    rng: np.random.Generator,
-    on_step: OnStep | None,
-) -> tuple[Ranking, Floats]:
-    """Return the evidence, and how probably each node is of no class of these labels; 0 for labelled ones."""
-    homophily = measure_homophily(graph, labels)
-    # too few labelled pairs to know whether neighbours are alike: the leave-one-class-out test decides
-    ways = [True, False] if method is None and homophily.adjusted is None else [homophily.holds]
-    rankings = [_rank(graph, labels, method, surroundings, way, rng, on_step) for way in ways]
-    ranking = max(rankings, key=lambda each: mean_auroc(each.folds))
-    unlabelled = np.diff(labels.indicator.indptr) == 0
-    scores = ranking.scores[unlabelled]
-    p = np.zeros(graph.n_nodes)
-    at_most = 1 - ranking.bias.strength * (1 - BIASED_SHARE)
-    if ranking.folds and mean_auroc(ranking.folds) < CHANCE:
-        at_most = min(at_most, USUAL_SHARE)  # the scores say nothing about how many nodes are new
-    p[unlabelled] = probabilities(
-        learn_curve(ranking.folds).odds(scores),
-        prior=usual_share(scores, ranking.folds),
-        at_most=at_most,
-    )[0]
-    return ranking, p
 
 
 class Ranking(NamedTuple):
@@ -70,17 +45,32 @@ class Ranking(NamedTuple):
     embedding: Embedding
     notes: list[str]
     space: Space
+    surroundings: Axes
+    indicator: Mask
+    weights: Floats | None
     evidence: Evidence
-    bias: SamplingBias
+    reach: float | None
+    is_concentrated: bool
+    is_homophilous: bool
     scoring: Scoring
     folds: list[Fold]
-    weights: Floats | None
     is_learned: bool
 
     @property
     def scores(self) -> Floats:
         """The score of every node; larger means that a missing class is more likely."""
-        return self.scoring.score(self.scoring.mixed(self.evidence.views))
+        return self.scoring.score(self.evidence.views)
+
+
+def rank_nodes(
+    graph: Graph, labels: Labels, method: Any, rng: np.random.Generator, on_step: OnStep | None
+) -> Ranking:
+    """Return the ranking; where too few edges show whether linked nodes share classes, the better one of two."""
+    homophily = measure_homophily(graph, labels)
+    surroundings = make_surroundings(graph if homophily.holds else encode_few(graph), rng)
+    ways = [True, False] if method is None and homophily.adjusted is None else [homophily.holds]
+    rankings = [_rank(graph, labels, method, surroundings, way, rng, on_step) for way in ways]
+    return max(rankings, key=lambda each: mean_auroc(each.folds))
 
 
 def _rank(
@@ -99,40 +89,50 @@ def _rank(
     columns = np.flatnonzero(labels.counts)
     indicator = labels.indicator[:, columns].toarray()
     labelled = indicator.any(axis=1)
-    weights = label_weights(space, indicator)
+    # several labels of a node let one class look like a part of another that has too few
+    weights = None if labels.is_multilabel else label_weights(space, indicator)
     evidence = gather(space, indicator, surroundings, weights)
-    bias = find_sampling_bias(evidence, labelled, graph.adjacency)
-    scorings = make_scorings(evidence, labelled, graph.adjacency, bias.strength, homophilous=homophilous)
+    reach, is_concentrated = find_concentration(evidence, labelled, graph.adjacency)
+    only: tuple[str, ...] = SIGNALS
+    if is_concentrated:
+        only = ("classifier_margin", "centroid_distance")
+    elif graph.features is not None and (len(columns) < 2 or not homophilous):
+        only = ("neighbour_propensity",)
+    scoring = make_scoring(evidence.views[~labelled], only=only)
     learns = isinstance(estimator, Method) and estimator._traits.uses_labels
     names = tuple(labels.classes[k] for k in columns)
-    scoring, folds = leave_out_classes(
-        space,
-        indicator,
-        scorings,
-        bias.strength,
-        rng,
-        surroundings=surroundings,
-        weights=weights,
-        respace=_respace(graph, estimator, names, rng) if learns else None,
-        on_step=on_step,
+    respace = _respace(graph, estimator, names, rng) if learns else None
+    folds = leave_out_classes(
+        space, indicator, scoring, surroundings, rng, weights=weights, respace=respace, on_step=on_step
     )
-    return Ranking(embedding, notes, space, evidence, bias, scoring, folds, weights, learns or bool(notes))
+    return Ranking(
+        embedding,
+        notes,
+        space,
+        surroundings,
+        indicator,
+        weights,
+        evidence,
+        reach,
+        is_concentrated,
+        homophilous,
+        scoring,
+        folds,
+        learns or bool(notes),
+    )
 
 
 def nearest_classes(space: Space, indicator: Mask) -> npt.NDArray[np.int64]:
     """Return the number of the class whose mean is nearest to each node."""
-    means = l2_rows(indicator.T.astype(np.float32) @ space.centred)
-    return np.asarray((l2_rows(space.centred) @ means.T).argmax(axis=1))
+    return np.asarray((l2_rows(space.centred) @ class_means(space, indicator).T).argmax(axis=1))
 
 
-def find_error_rates(
-    ranking: Ranking, indicator: Mask, surroundings: Axes, rates: str, rng: np.random.Generator
-) -> ErrorRates:
+def find_error_rates(ranking: Ranking, rates: str, rng: np.random.Generator) -> ErrorRates:
     """Return the error rates of the unlabelled nodes by this ranking: labels are dealt into folds, and scored again."""
-    space, scoring = ranking.space, ranking.scoring
+    space, indicator = ranking.space, ranking.indicator
 
     def score(left: Mask) -> Floats:
-        return scoring.score(scoring.mixed(gather(space, left, surroundings, ranking.weights).views))
+        return ranking.scoring.score(gather(space, left, ranking.surroundings, ranking.weights).views)
 
     scores = ranking.scores[~indicator.any(axis=1)]
     weights = None

@@ -1,12 +1,9 @@
 """What the labels cover, where they lie, and what about them and the graph should worry the reader.
 
-Labels lie all over their classes, as if drawn at random, or in one region where somebody looked (sampling bias).
-It matters because an unlabelled region is a sign of a missing class in the first case only. Three figures tell.
-`gathered`: do labelled nodes have more labelled neighbours than edges have labelled ends? Labels drawn at random gather
-too where classes are missing: three times as many where two thirds of the nodes are of missing classes. `reach`: among
-the nodes that clearly fit a class, can labelled ones be told from the others? `fitting`: how many of these nodes have a
-label? Labels drawn at random are as frequent there as around labelled nodes, whatever is missing. With many labels all
-have to show it, since each may be misled.
+Labels lie all over their classes, as if drawn at random, or in one region where somebody looked (sampling bias). It
+matters because an unlabelled region is a sign of a missing class in the first case only. Among the nodes that clearly
+fit a class, whatever else is missing, labels drawn at random are as frequent around labelled nodes as around others.
+Labels from one region are not.
 """
 
 from __future__ import annotations
@@ -19,27 +16,18 @@ import numpy as np
 import scipy.sparse as sp
 
 from unseen.discovery.signals import Evidence, Mask
+from unseen.discovery.space import Floats
 from unseen.discovery.validation import SelfTest
 from unseen.errors import first_of
 from unseen.graph import Graph
 from unseen.labels import Labels
+from unseen.linalg.normalize import l1_rows
 from unseen.methods.homophily import Homophily
 
 FEW_LABELS = 5
 """A class with fewer labelled nodes gets a warning."""
-REACH = (0.55, 0.7)
-"""Reach at which sampling bias begins to be likely, and at which it is certain."""
-GATHERED, GATHERED_FEW = (0.2, 0.35), (0.1, 0.25)
-"""The same for `gathered`, with many labels and with few."""
-TIMES_FEW = (3.0, 4.0)
-"""The same, with few labels, for how many times more labelled neighbours a labelled node has than any node: 2.5 where
-labels are drawn at random and 60 % of the nodes are of missing classes, more where they are concentrated."""
-TOGETHER = (0.28, 0.45)
-"""The same, with many labels, for reach - 0.5 and what is gathered beyond `fitting` together."""
-FEW_ENDS = 0.15
-"""Share of edge ends that are labelled below which labels are few."""
-FEW_EDGES = 20
-"""With fewer edges at labelled nodes, `gathered` is an accident."""
+REACH = 0.65
+"""Labels are concentrated if `LabelCoverage.reach` is at least this, three standard errors above one half."""
 
 
 @dataclass(frozen=True)
@@ -57,17 +45,15 @@ class LabelCoverage:
     expected_homophily : float or None
         The share that edges drawn without regard to classes would have.
     reach : float or None
-        How well a label can be predicted from where a node lies inside its own class (AUROC): about 0.5 when labels
-        were drawn at random, 1 when they are concentrated in one region.
+        How well labelled nodes are told from others by the labels around them, among nodes that clearly fit a class
+        (AUROC): about 0.5 where labels were drawn at random, near 1 where they are concentrated in one region.
     expected_unseen : float
         Sum of the probabilities: how many unlabelled nodes belong to no labelled class. It means little where the
         test failed.
     warnings : tuple of str
         One sentence each.
-    gathered : float or None
-        0 where labelled nodes have as many labelled neighbours as any node has, 1 where all theirs are labelled.
-    sampling_bias : float
-        How likely the labels are concentrated in one region of their classes, from 0 to 1.
+    is_concentrated : bool
+        Whether the labels are concentrated in one region of their classes (sampling bias).
     expected_if_hard : float
         `expected_unseen`, if missing classes are as hard to recognise as the hardest one of the leave-one-class-out
         test.
@@ -86,8 +72,7 @@ class LabelCoverage:
     reach: float | None
     expected_unseen: float
     warnings: tuple[str, ...]
-    gathered: float | None = None
-    sampling_bias: float = 0.0
+    is_concentrated: bool = False
     expected_if_hard: float = 0.0
 
     @property
@@ -101,93 +86,57 @@ class LabelCoverage:
         return {**report, "classes": dict(self.classes), "coverage": self.coverage}
 
 
-@dataclass(frozen=True)
-class SamplingBias:
-    """Where the labels lie.
+def find_concentration(
+    evidence: Evidence, labelled: Mask, adjacency: sp.csr_array
+) -> tuple[float | None, bool]:
+    """Return how well labelled nodes are told from others where both clearly fit a class, and whether too well.
 
-    Parameters
-    ----------
-    reach : float or None
-        See `_reach`.
-    gathered : float or None
-        0 where labelled nodes have as many labelled neighbours as any, 1 where all of theirs are.
-    density : float
-        Share of edge ends that are labelled nodes.
-    fitting : float
-        Share of labelled nodes among those that clearly fit a class.
-    """
-
-    reach: float | None
-    gathered: float | None
-    density: float
-    fitting: float = 0.0
-
-    @property
-    def strength(self) -> float:
-        """How likely the labels are concentrated in one region, from 0 to 1."""
-        by_reach = 0.0 if self.reach is None else _between(self.reach, REACH)
-        if self.gathered is None:
-            return by_reach
-        if self.density < FEW_ENDS:
-            times = 1 + self.gathered * (1 - self.density) / max(self.density, 1e-12)
-            return min(_between(self.gathered, GATHERED_FEW), _between(times, TIMES_FEW))
-        around = self.gathered * (1 - self.density) + self.density
-        usual = min(max(self.density, self.fitting), 0.99)
-        together = (self.reach or 0.5) - 0.5 + (around - usual) / (1 - usual)
-        return min(by_reach, _between(self.gathered, GATHERED), _between(together, TOGETHER))
-
-
-def find_sampling_bias(evidence: Evidence, labelled: Mask, adjacency: sp.csr_array) -> SamplingBias:
-    """Return where the labels lie, by the evidence and by the edges."""
-    is_labelled = labelled.astype(np.float64)
-    loops = (adjacency.diagonal() != 0).astype(np.float64)
-    degree = np.diff(adjacency.indptr) - loops
-    ends = float(degree @ is_labelled)
-    density = ends / max(float(degree.sum()), 1.0)
-    gathered = None
-    if ends >= FEW_EDGES and density < 1:
-        linked = sp.csr_array((np.ones(adjacency.nnz), adjacency.indices, adjacency.indptr), adjacency.shape)
-        both = float(is_labelled @ (linked @ is_labelled - loops * is_labelled))
-        gathered = (both / ends - density) / (1 - density)
-    reach, fitting = _reach(evidence, labelled)
-    return SamplingBias(reach, gathered, density, fitting)
-
-
-def _reach(evidence: Evidence, labelled: Mask) -> tuple[float | None, float]:
-    """Return how well labelled nodes are told from others where both clearly fit one class, and their share there.
-
-    Among the nodes that fit a class at least as well as half of its labelled nodes do, labels drawn at random
-    cannot be predicted: the AUROC is 0.5 or, since a node's own label is left out, a little less. Labels
-    from one region of the class can be. None where no class has enough nodes of both kinds.
+    Nodes that fit a class at least as well as half of its labelled nodes do are compared within the class, by the share
+    of labelled nodes one and two steps away (without edges, by the predicted label propensity), and by their AUROC.
+    None where no class has enough nodes of both kinds.
     """
     from sklearn.metrics import roc_auc_score
 
+    around = _labels_around(labelled, adjacency) if adjacency.nnz else -evidence.views[:, 0]
     best, fit = evidence.scores.argmax(axis=1), evidence.scores.max(axis=1)
+    known = np.isfinite(around)
     figures, sizes = [], []
-    clear = np.zeros(2)
     for k in range(evidence.scores.shape[1]):
-        inside, other = np.flatnonzero(labelled & (best == k)), np.flatnonzero(~labelled & (best == k))
+        inside, others = (np.flatnonzero(known & (best == k) & rows) for rows in (labelled, ~labelled))
         if len(inside):
             enough = np.median(fit[inside])
-            inside, other = inside[fit[inside] >= enough], other[fit[other] >= enough]
-            clear += len(inside), len(inside) + len(other)
-        if min(len(inside), len(other)) >= 3:
-            rows = np.r_[inside, other]
-            figures.append(roc_auc_score(~labelled[rows], evidence.views[rows, 0]))
-            sizes.append(min(len(inside), len(other)))
-    reach = float(np.average(figures, weights=sizes)) if sum(sizes) >= 10 else None
-    return reach, float(clear[0] / max(clear[1], 1))
+            inside, others = inside[fit[inside] >= enough], others[fit[others] >= enough]
+        if min(len(inside), len(others)) >= 3:
+            rows = np.r_[inside, others]
+            figures.append(roc_auc_score(labelled[rows], around[rows]))
+            sizes.append(min(len(inside), len(others)))
+    if sum(sizes) < 10:
+        return None, False
+    reach = float(np.average(figures, weights=sizes))
+    return reach, reach >= max(REACH, 0.5 + 3 / (12 * sum(sizes)) ** 0.5)
 
 
-def _between(value: float, ends: tuple[float, float]) -> float:
-    return float(np.clip((value - ends[0]) / (ends[1] - ends[0]), 0, 1))
+def _labels_around(labelled: Mask, adjacency: sp.csr_array) -> Floats:
+    """Return the share of labelled neighbours plus that two steps away, without the node; NaN without neighbours."""
+    links = sp.csr_array((np.ones(adjacency.nnz), adjacency.indices, adjacency.indptr), adjacency.shape)
+    links.setdiag(0)
+    links.eliminate_zeros()
+    walk = l1_rows(links)
+    near = walk @ labelled.astype(np.float64)
+    back = np.asarray(walk.multiply(walk.T).sum(axis=1)).ravel()
+    others = np.where(np.diff(links.indptr) > 0, 1 - back, 0.0)
+    far = np.divide(
+        walk @ near - back * labelled, others, out=np.full(len(near), np.nan), where=others > 1e-6
+    )
+    return np.asarray(near + far)
 
 
 def make_coverage(
     graph: Graph,
     labels: Labels,
     homophily: Homophily,
-    bias: SamplingBias,
+    reach: float | None,
+    is_concentrated: bool,
     expected: tuple[float, float],
     test: SelfTest,
     notes: Sequence[str] = (),
@@ -196,7 +145,7 @@ def make_coverage(
     counts = dict(zip(labels.classes, labels.counts.tolist(), strict=True))
     n_labelled = len(labels.labelled)
     warnings = list(notes)
-    if bias.strength > 0:
+    if is_concentrated:
         warnings.append(
             "The labels are concentrated in one region of their classes (sampling bias): nodes far from any label are "
             "hard to distinguish from missing classes, so the probabilities rank the nodes but their level is a guess. "
@@ -245,10 +194,9 @@ def make_coverage(
         n_labelled,
         homophily.share,
         homophily.expected,
-        bias.reach,
+        reach,
         expected[0],
         tuple(warnings),
-        bias.gathered,
-        bias.strength,
+        is_concentrated,
         expected[1],
     )

@@ -49,6 +49,6 @@ def searched(
         source = "rect-plus" if method is None else method
         estimator = source if isinstance(source, Method) else make_method(source, random_state=seed)
         method = estimator.fit_transform(graph, own)
-    part = graph.subgraph(rows).plain
+    part = graph.subgraph(rows)  # with its types, which end the guarantee
     vectors = Embedding(method.rows(part.node_ids), part.node_ids, method.method, method.params)
     return part, None if own is None else own.of_nodes(part.node_ids), vectors

@@ -1,8 +1,7 @@
 """The leave-one-class-out test: how well a labelled class is recovered without its labels, and what a score is worth.
 
-A class that is left out loses all its labels; so do some nodes of the other classes, which must not be taken for new.
-Where the labels are concentrated in one region, those are neighbours of each other (the nodes most like one of them),
-because nodes far from any label of their class are what the real task has.
+A class that is left out loses all its labels; so do a quarter of the labelled nodes of the other classes, which must
+not be taken for new.
 """
 
 from __future__ import annotations
@@ -15,10 +14,9 @@ import numpy.typing as npt
 
 from unseen.discovery.calibration import (
     USUAL_SHARE,
-    Curve,
     ReliabilityBin,
     calibration_error,
-    fit_curve,
+    fit_slope,
     matched_share,
     probabilities,
     reliability,
@@ -28,19 +26,13 @@ from unseen.discovery.space import Axes, Floats, Matrix, Space
 
 Respace = Callable[[Mask, list[int]], Space]
 
-GOOD, FAIR = 0.9, 0.75
-"""AUROC from which classes that were left out are recovered well, or moderately well; where the mean less its standard
-error over the classes is below the latter, poorly."""
-HELD_OUT = 0.25
-"""Share of the other classes' labels that is hidden beside a class."""
-MAX_CLASSES_LEFT_OUT = 20
-"""At most so many classes are hidden in turn, those with most labels: enough to calibrate by."""
-MAX_REFITS = 5
-"""The same where each fold trains a method."""
-BETTER = 0.005
-"""By how much another way of scoring has to be better than the first: less is an accident of the test."""
+GOOD, FAIR = 0.85, 0.75
+"""Mean AUROC of the left-out classes, less its standard error, from which they are recovered well, or moderately well;
+below, poorly."""
+MAX_CLASSES_LEFT_OUT, MAX_REFITS = 20, 5
+"""At most so many classes are left out in turn, those with most labels; and where each fold trains a method."""
 FEW = 3
-"""A class with fewer labels is not hidden: its AUROC would be an accident."""
+"""A class with fewer labels is not left out: its AUROC would be an accident."""
 
 
 @dataclass(frozen=True)
@@ -130,66 +122,48 @@ def mean_auroc(folds: list[Fold]) -> float:
 def leave_out_classes(
     space: Space,
     indicator: Mask,
-    scorings: list[Scoring],
-    bias: float,
+    scoring: Scoring,
+    surroundings: Axes,
     rng: np.random.Generator,
     *,
-    surroundings: Axes | None = None,
     weights: Floats | None = None,
     respace: Respace | None = None,
     on_step: Callable[[int, int], None] | None = None,
-) -> tuple[Scoring, list[Fold]]:
+) -> list[Fold]:
     """Hide the labelled classes one after another and score their nodes as if nobody had labelled them.
 
-    The first way of scoring is returned with its scores, or another one that finds them better; the middle one where
-    none can be hidden.
     `respace` makes the space from the labels that are left, for vectors that were learned from labels.
     """
     alone = indicator.sum(axis=1) == 1
     sizes = (indicator & alone[:, None]).sum(axis=0)
     order = np.argsort(-sizes, kind="stable")[: MAX_CLASSES_LEFT_OUT if respace is None else MAX_REFITS]
-    columns = sorted(int(k) for k in order if sizes[k] >= FEW)
-    if indicator.shape[1] < 2:
-        columns = []
-    folds: list[list[Fold]] = [[] for _ in scorings]
+    columns = sorted(int(k) for k in order if sizes[k] >= FEW and indicator.shape[1] > 1)
+    folds = []
     for done, column in enumerate(columns, start=1):
         visible = indicator.copy()
         visible[:, column] = False
         hidden = np.flatnonzero(indicator.any(axis=1) & ~visible.any(axis=1))
-        held_out = _held_out(space, visible, bias > 0, rng)
+        held_out = _held_out(visible, rng)
         if len(held_out):
             visible[held_out] = False
             left = np.flatnonzero(visible.any(axis=0))
             visible = visible[:, left]
             own = space if respace is None else respace(visible, left.tolist())
             rows = np.r_[hidden, held_out]
-            mixed = scorings[0].mixed(gather(own, visible, surroundings, weights).views)[rows]
-            for scoring, of_scoring in zip(scorings, folds, strict=True):
-                of_scoring.append(Fold(column, scoring.score(mixed), np.arange(len(rows)) < len(hidden)))
+            scores = scoring.score(gather(own, visible, surroundings, weights).views[rows])
+            folds.append(Fold(column, scores, np.arange(len(rows)) < len(hidden)))
         if on_step:
             on_step(done, len(columns))
-    aurocs = [mean_auroc(of_scoring) for of_scoring in folds]
-    best = int(np.argmax(aurocs)) if folds[0] else len(scorings) // 2
-    if folds[0] and aurocs[best] < aurocs[0] + BETTER:
-        best = 0
-    return scorings[best], folds[best]
+    return folds
 
 
-def _held_out(
-    space: Space, indicator: Mask, by_block: bool, rng: np.random.Generator
-) -> npt.NDArray[np.int64]:
-    """Return the rows of some labelled nodes of each class, at random or around one of them."""
+def _held_out(indicator: Mask, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+    """Return the rows of a quarter of the labelled nodes of each class, drawn at random."""
     is_held_out = np.zeros(len(indicator), dtype=bool)
     for column in indicator.T:
         rows = np.flatnonzero(column)
-        count = int(len(rows) * HELD_OUT + 0.5)
-        count = min(max(count, 1), len(rows) - 1)
-        if count < 1:
-            continue
-        if by_block:
-            near = space.centred[rows] @ space.centred[rng.choice(rows)]
-            is_held_out[rows[np.argsort(-near, kind="stable")[:count]]] = True
-        else:
+        count = min(max(int(len(rows) / 4 + 0.5), 1), len(rows) - 1)
+        if count > 0:
             is_held_out[rng.choice(rows, count, replace=False)] = True
     # with several labels per node a class may have lost all of them: it gets them back
     left = (indicator & ~is_held_out[:, None]).any(axis=0)
@@ -197,32 +171,33 @@ def _held_out(
     return np.flatnonzero(is_held_out)
 
 
-def learn_curve(folds: list[Fold], without: Fold | None = None) -> Curve:
-    """Return the curve that the folds give, every hidden class counting the same."""
-    others = [fold for fold in folds if fold is not without]
-    if not others:
-        return fit_curve(np.zeros(0), np.zeros(0, dtype=bool), np.zeros(0))
-    scores, new = np.concatenate([t.scores for t in others]), np.concatenate([t.new for t in others])
-    weights = np.concatenate([np.where(t.new, 1 / t.new.sum(), 1 / (~t.new).sum()) for t in others])
-    return fit_curve(scores, new, weights)
+def learn_slope(folds: list[Fold]) -> float:
+    """Return the slope of the logistic curve that the folds give, every hidden class counting the same."""
+    if not folds:
+        return fit_slope(np.zeros(0), np.zeros(0, dtype=bool), np.zeros(0))
+    scores, new = np.concatenate([t.scores for t in folds]), np.concatenate([t.new for t in folds])
+    weights = np.concatenate([np.where(t.new, 1 / t.new.sum(), 1 / (~t.new).sum()) for t in folds])
+    return fit_slope(scores, new, weights)
 
 
-def usual_share(scores: Floats, folds: list[Fold]) -> float:
-    """Return the share of new nodes to begin with: halfway between what the folds say and what is usual."""
+def share_by_folds(scores: Floats, folds: list[Fold], hidden: list[Fold] | None = None) -> float:
+    """Return the share of new nodes with which these scores look like a mixture of held-out and hidden nodes.
+
+    Parameters
+    ----------
+    scores : ndarray
+        Scores of nodes of both kinds.
+    folds : list of Fold
+        The test; without any, the usual share is returned.
+    hidden : list of Fold, optional
+        The folds whose hidden classes new nodes are like; all when not given.
+    """
     if not folds:
         return USUAL_SHARE
-    old, new = (np.concatenate([t.scores[t.new == kind] for t in folds]) for kind in (False, True))
-    weights = np.concatenate([np.full(t.new.sum(), 1 / t.new.sum()) for t in folds])
-    return float(np.sqrt(matched_share(scores, old, new, weights) * USUAL_SHARE))
-
-
-def share_if_hard(scores: Floats, folds: list[Fold]) -> float:
-    """Return the share of new nodes if they score as those of the class that was recovered worst; 0 without folds."""
-    if not folds:
-        return 0.0
-    old = np.concatenate([fold.scores[~fold.new] for fold in folds])
-    hard = min(folds, key=lambda fold: fold.auroc)
-    return matched_share(scores, old, hard.scores[hard.new], np.ones(int(hard.new.sum())))
+    hidden = folds if hidden is None else hidden
+    old = np.concatenate([t.scores[~t.new] for t in folds])
+    weights = np.concatenate([np.full(t.new.sum(), 1 / t.new.sum()) for t in hidden])
+    return matched_share(scores, old, np.concatenate([t.scores[t.new] for t in hidden]), weights)
 
 
 def judge(
@@ -231,7 +206,7 @@ def judge(
     counts: npt.NDArray[np.int64],
     means: Matrix | None = None,
     *,
-    is_concentrated: bool = False,
+    doubt: str = "",
 ) -> SelfTest:
     """Return the report of the leave-one-class-out test; each class is judged by probabilities learned from the others.
 
@@ -243,8 +218,8 @@ def judge(
         Names of the labelled classes and their numbers of labels.
     means : ndarray, shape (c, d), optional
         Unit means of the labelled classes: which of them is the most similar to another.
-    is_concentrated : bool
-        Whether labels lie in one region, so that the test says little.
+    doubt : str
+        Why the test says little about missing classes; empty where it does.
     """
     if not folds:
         single = " with no other label" if counts.max(initial=0) >= FEW else ""
@@ -261,26 +236,24 @@ def judge(
             "`suggest` lists nodes worth a label."
         )
         return SelfTest((), None, None, None, (), verdict)
-    p, new = [], []
+    p = []
     for fold in folds:
-        odds = learn_curve(folds, without=fold).odds(fold.scores)
-        p.append(probabilities(odds)[0])
-        new.append(fold.new)
-    guess, truth = np.concatenate(p), np.concatenate(new)
+        others = [other for other in folds if other is not fold]
+        p.append(probabilities(fold.scores, learn_slope(others), share_by_folds(fold.scores, others)))
+    guess, truth = np.concatenate(p), np.concatenate([fold.new for fold in folds])
     similarity = np.full((len(classes), len(classes)), -1.0) if means is None else means @ means.T
     np.fill_diagonal(similarity, -1.0)
     hidden = tuple(
         HiddenClass(classes[t.column], int(counts[t.column]), t.auroc, float(similarity[t.column].max()))
         for t in folds
     )
-    auroc = float(np.mean([h.auroc for h in hidden]))
     return SelfTest(
         hidden,
-        auroc,
+        float(np.mean([h.auroc for h in hidden])),
         float(np.mean(np.square(guess - truth))),
         calibration_error(guess, truth),
         reliability(guess, truth),
-        _verdict(auroc, hidden, is_concentrated),
+        _verdict(hidden, doubt),
     )
 
 
@@ -291,26 +264,27 @@ def _at_least(hidden: tuple[HiddenClass, ...]) -> float:
     return float(np.mean(each) - error)
 
 
-def _verdict(auroc: float, hidden: tuple[HiddenClass, ...], is_concentrated: bool) -> str:
+def _verdict(hidden: tuple[HiddenClass, ...], doubt: str) -> str:
     worst, nearest = min(hidden, key=lambda h: h.auroc), max(hidden, key=lambda h: h.similarity)
-    failed = _at_least(hidden) < FAIR
-    how = " poorly" if failed else " well" if auroc >= GOOD else " moderately well"
-    if is_concentrated and not failed:
-        how = ""
+    mean, at_least = np.mean([h.auroc for h in hidden]), _at_least(hidden)
+    how = " poorly" if at_least < FAIR else " well" if at_least >= GOOD else " moderately well"
+    how = "" if doubt and at_least >= FAIR else how
     alike = ""
     if nearest.similarity > -1:
         is_worst = "" if nearest is worst else f"; {nearest.auroc:.2f} for {nearest.name}"
         alike = f"{is_worst}, which is the most similar to another class"
     if len(hidden) == 1:
         sentence = (
-            f"The one class that could be left out ({worst.name}) was recovered{how} (AUROC {auroc:.2f})"
+            f"The one class that could be left out ({worst.name}) was recovered{how} (AUROC {mean:.2f})"
         )
     else:
         sentence = (
             f"Each of {len(hidden)} labelled classes was left out in turn and recovered{how} (mean AUROC "
-            f"{auroc:.2f}; lowest {worst.auroc:.2f} for {worst.name}{alike})"
+            f"{mean:.2f}; lowest {worst.auroc:.2f} for {worst.name}{alike})"
         )
-    if is_concentrated and not failed:
-        return f"{sentence}. This says little about missing classes, because the labels are concentrated in one region."
-    advice = ": the probabilities only rank the nodes. Labels of more nodes, above all of further classes, would help."
-    return sentence + (advice if failed else ".")
+    if at_least < FAIR:
+        advice = "Labels of more nodes, above all of further classes, would help."
+        return f"{sentence}: the probabilities only rank the nodes. {advice}"
+    return (
+        f"{sentence}. This says little about missing classes, because {doubt}." if doubt else f"{sentence}."
+    )
