@@ -289,20 +289,20 @@ def _find_probabilities(
 ) -> tuple[Floats, float]:
     """Return the probability of each unlabelled node, and how many are new if they are like the hardest class.
 
-    The share of new nodes is the lower one of what the leave-one-class-out test says and what the p-values say, and not
-    below the bound. Where the bound is 0 and the share is below its standard error, none is expected, unless classes
-    were given by name. Without p-values the share is halfway between the test's and a usual one; where the test says
-    nothing, it is the usual one.
+    The share of new nodes is the median of what the leave-one-class-out test says, what the p-values say and what is
+    usual. Where no node is proven to be new, it is the lower one of the first two, and none if that is below its
+    standard error, unless classes were given by name. Where the test says nothing, it is the usual one.
     """
     folds, share = ranking.folds, USUAL_SHARE
     if test.auroc is not None and not test.failed and not ranking.is_concentrated:
         by_test = share_by_folds(scores, folds)
-        share = (by_test + USUAL_SHARE) / 2 if rates is None else min(by_test, rates.share)
+        share = float(np.median([by_test, USUAL_SHARE, *([] if rates is None else [rates.share])]))
+        if rates is not None and not rates.bounds.at_least:
+            error = ranking.indicator.any(axis=1).sum() ** -0.5
+            share = min(by_test, rates.share)
+            share = 0.002 if share < error and not has_names else share
     if rates is not None:
-        at_least = rates.bounds.at_least / len(scores)
-        error = ranking.indicator.any(axis=1).sum() ** -0.5
-        is_noise = not at_least and not has_names and share < error
-        share = 0.002 if is_noise else min(max(share, at_least), 0.98)
+        share = min(max(share, rates.bounds.at_least / len(scores)), 0.98)
     hardest = [min(folds, key=lambda fold: fold.auroc)] if folds else []
     if_hard = share_by_folds(scores, folds, hardest) * len(scores)
     return probabilities(scores, learn_slope(folds), share), if_hard
@@ -342,7 +342,7 @@ def id_array(ids: IdArray) -> pa.Array:
 
 def _evidence(graph: Graph, unlabelled: Mask, ranking: Ranking, error_rates: ErrorRates | None) -> pa.Table:
     """Return how the parts of the score rank the unlabelled nodes, and their p-values and q-values."""
-    parts = ranking.scoring.standardise(ranking.evidence.views[unlabelled])
+    parts = ranking.scoring.weigh(ranking.evidence.views[unlabelled])
     sums = {
         "no_class_fits": parts[:, 2:4].sum(axis=1),
         "unlike_labelled": parts[:, :2].sum(axis=1),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -93,12 +93,12 @@ def _rank(
     weights = None if labels.is_multilabel else label_weights(space, indicator)
     evidence = gather(space, indicator, surroundings, weights)
     reach, is_concentrated = find_concentration(evidence, labelled, graph.adjacency)
-    only: tuple[str, ...] = SIGNALS
+    only: Collection[str] = SIGNALS
     if is_concentrated:
         only = ("classifier_margin", "centroid_distance")
     elif graph.features is not None and (len(columns) < 2 or not homophilous):
         only = ("neighbour_propensity",)
-    scoring = make_scoring(evidence.views[~labelled], only=only)
+    scoring = make_scoring(evidence.views[~labelled], graph.adjacency if homophilous else None, only)
     learns = isinstance(estimator, Method) and estimator._traits.uses_labels
     names = tuple(labels.classes[k] for k in columns)
     respace = _respace(graph, estimator, names, rng) if learns else None

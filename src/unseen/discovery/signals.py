@@ -11,27 +11,29 @@ were drawn.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 from scipy.special import softmax
 from scipy.stats import poisson
 
 from unseen.discovery.space import Axes, Floats, Space
-from unseen.linalg.normalize import l2_rows
+from unseen.linalg.normalize import l1_rows, l2_rows
 
 Mask = npt.NDArray[np.bool_]
 
-SIGNALS = (
-    "label_propensity",
-    "label_density",
-    "classifier_margin",
-    "centroid_distance",
-    "neighbour_propensity",
-)
-"""The columns of `Evidence.views`."""
+SIGNALS = {
+    "label_propensity": 1.0,
+    "label_density": 0.5,
+    "classifier_margin": 0.5,
+    "centroid_distance": 0.25,
+    "neighbour_propensity": 0.25,
+}
+"""The columns of `Evidence.views`, and their weights in the score. With equal weights facebook lost .011 AUROC."""
 
 LABEL_RIDGE = 8.0
 """Ridge of the labelled-or-not regression, times (1 - rate) / rate: noise over signal of a label."""
@@ -189,25 +191,37 @@ class Scoring(NamedTuple):
     ----------
     middle, spread : ndarray, shape (5,)
         Mean and standard deviation of each signal over the unlabelled nodes.
-    is_used : boolean ndarray, shape (5,)
-        The signals that are summed.
+    weights : ndarray, shape (5,)
+        Weight of each signal; they sum up to 1.
+    walk : scipy CSR array or None
+        Row-normalised adjacency; None where neighbours tell nothing about a node's class.
     """
 
     middle: Floats
     spread: Floats
-    is_used: Mask
+    weights: Floats
+    walk: sp.csr_array | None
 
-    def standardise(self, views: Floats) -> Floats:
-        """Return the signals in standard deviations, 0 for those that are not used."""
-        return np.asarray(np.where(self.is_used, (views - self.middle) / self.spread, 0.0))
+    def weigh(self, views: Floats) -> Floats:
+        """Return the parts of the score: signals in standard deviations, times their weights."""
+        return np.asarray((views - self.middle) / self.spread * self.weights)
 
     def score(self, views: Floats) -> Floats:
-        """Return the mean of the used signals of each row; larger means that a missing class is more likely."""
-        return np.asarray(self.standardise(views).sum(axis=1) / max(self.is_used.sum(), 1))
+        """Return the score of every node, with a share of .3 of its neighbours' mean, where it has neighbours."""
+        own = self.weigh(views).sum(axis=1)
+        if self.walk is None:
+            return np.asarray(own)
+        has_neighbours = np.diff(self.walk.indptr) > 0
+        return np.asarray(np.where(has_neighbours, 0.7 * own + 0.3 * (self.walk @ own), own))
 
 
-def make_scoring(views: Floats, *, only: tuple[str, ...] = SIGNALS) -> Scoring:
-    """Return the plain mean of the signals `only`, in standard deviations of these rows of unlabelled nodes."""
+def make_scoring(views: Floats, adjacency: sp.csr_array | None, only: Collection[str] = SIGNALS) -> Scoring:
+    """Return the weighted mean of the signals `only`, by these rows of unlabelled nodes."""
     spread = views.std(axis=0)
-    is_used = np.isin(SIGNALS, only) & (spread > 1e-9)
-    return Scoring(views.mean(axis=0), np.where(spread > 1e-9, spread, 1.0), is_used)
+    weights = np.array([weight if name in only else 0.0 for name, weight in SIGNALS.items()]) * (
+        spread > 1e-9
+    )
+    walk = None if adjacency is None else l1_rows(adjacency)
+    return Scoring(
+        views.mean(axis=0), np.where(spread > 1e-9, spread, 1.0), weights / max(weights.sum(), 1e-9), walk
+    )

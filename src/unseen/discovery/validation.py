@@ -150,7 +150,7 @@ def leave_out_classes(
             visible = visible[:, left]
             own = space if respace is None else respace(visible, left.tolist())
             rows = np.r_[hidden, held_out]
-            scores = scoring.score(gather(own, visible, surroundings, weights).views[rows])
+            scores = scoring.score(gather(own, visible, surroundings, weights).views)[rows]
             folds.append(Fold(column, scores, np.arange(len(rows)) < len(hidden)))
         if on_step:
             on_step(done, len(columns))
