@@ -157,7 +157,7 @@ NO_RATE = {
     "is_learned": "The embedding was learned from labels.",
     "has_accepted": "A class has labels for most of its nodes, unlike the others, as after accepting a group.",
 }
-"""Conditions under which nothing has an error rate, and what is said of them; the first one that is true is named."""
+"""Conditions under which nothing has an error rate, and their reasons; the first one that is true is named."""
 
 
 def find_guarantee(conditions: Mapping[str, bool], *, rates_differ: bool) -> Guarantee:
