@@ -24,6 +24,7 @@ from unseen.ids import (
     check_row_ids,
     check_texts,
     lock,
+    narrow_indices,
     require_unique,
 )
 from unseen.ids import Features as Features
@@ -126,7 +127,7 @@ class Graph(Value):
             if not _checked and not is_same(csr, csr.T.tocsr()):
                 msg = "the adjacency must be symmetric; Graph.from_scipy makes a directed one so (see symmetrize)"
                 raise InputError(msg)
-            checked = (Relation("edge", None, None, csr, _checked=True),)
+            checked = (Relation("edge", None, None, narrow_indices(csr), _checked=True),)
         elif node_types is not None or [getattr(each, "source_type", "") for each in checked] != [None]:
             from unseen.relations import check_relations
 
