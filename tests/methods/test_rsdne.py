@@ -216,3 +216,29 @@ def test_alternating_reaches_in_20_rounds_what_the_gradient_needs_200_for(datase
     assert fast.loss_history_[0] == slow.loss_history_[0]
     assert fast.loss_history_[-1] <= 1.001 * slow.loss_history_[-1]
     assert (np.diff(fast.loss_history_) <= 1e-6 * fast.loss_history_[0]).all()
+
+
+@pytest.mark.parametrize("cls", METHODS)
+def test_dense_graphs_get_a_smaller_weight_and_a_warning(cls: type, caplog: pytest.LogCaptureFixture) -> None:
+    sparse, dense = planted(), planted(400, inside=0.9, across=0.6)
+    common = {"n_components": 8, "max_iter": 5, "random_state": 0}
+    assert cls(**common).fit(sparse, some_labels(sparse)).alpha_ == 1
+    assert "dense" not in caplog.text
+    labels = some_labels(dense, every=4)
+    mean_degree = np.diff(dense.adjacency.indptr).mean()
+    scaled = cls(**common).fit(dense, labels)
+    assert scaled.alpha_ == pytest.approx(1 / mean_degree)
+    assert "the graph is dense" in caplog.text
+    given = cls(alpha=1, **common).fit(dense, labels)
+    assert given.alpha_ == 1
+    assert "outweigh the graph" in caplog.text
+    truth = np.arange(400) % 3
+
+    def share_of_variance(method: unseen.RSDNE) -> float:
+        """Return how much of the variance of the nodes without a label lies between the classes."""
+        vectors, codes = (part[np.arange(400) % 4 != 0] for part in (method.embedding_.vectors, truth))
+        means = np.array([vectors[codes == code].mean(axis=0) for code in range(3)])
+        return float(means[codes].var(axis=0).sum() / vectors.var(axis=0).sum())
+
+    start = unseen.MFDW(**common).fit(dense)
+    assert share_of_variance(scaled) > 0.9 * share_of_variance(start)

@@ -15,6 +15,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from unseen.engine.sparse import Matrix
 from unseen.errors import InputError, UnsupportedError, logger
 from unseen.ids import Keys
@@ -23,12 +25,14 @@ from unseen.linalg import neighbours
 from unseen.linalg.labelled import Groups, LabelledWalk, label_groups
 from unseen.linalg.neighbours import Neighbours, nearest_in_class
 from unseen.methods.mfdw import MFDW
-from unseen.methods.vocabulary import Candidates, InterClass, IntraClass, LabelWeight, Neighbors
+from unseen.methods.vocabulary import Candidates, InterClass, IntraClass, Neighbors, OptionalLabelWeight
 
 if TYPE_CHECKING:
     from unseen.engine.memory import Job
 
 Chooser = Callable[[Any], Neighbours]
+MANY_NEIGHBOURS = 100
+"""Neighbours per node from which on a graph is dense: the paper's have 3 to 65, graphs of correlations 200 to 350."""
 
 
 class RSDNE(MFDW):
@@ -38,9 +42,15 @@ class RSDNE(MFDW):
     ----------
     context_, loss_history_, n_iter_, converged_
         As for :class:`~unseen.methods.mfdw.MFDW`.
+    alpha_ : float
+        The weight of the label terms that was used.
 
     Notes
     -----
+    On a dense graph nearly all rows of M are the same, and with the paper's weight of 1 the label terms pull all nodes
+    to one point. Where nodes have more than 100 neighbours on average (a neighbour counts by its share of the weight),
+    `alpha=None` divides 1 by that number, and a warning names the weight.
+
     Nodes with several labels are an extension, which the paper leaves out: two nodes are of the same class if they
     share at least one label. Memory then also grows with the pairs of label sets that meet at a node.
 
@@ -70,7 +80,7 @@ class RSDNE(MFDW):
         trains_on_parts=False,
     )
 
-    alpha: LabelWeight = 1.0
+    alpha: OptionalLabelWeight = None
     n_neighbors: Neighbors = 5
     intra: IntraClass = "adaptive"
     inter: InterClass = True
@@ -92,8 +102,10 @@ class RSDNE(MFDW):
                 "%s: no node has a label, so the label terms are left out and the result is MFDW's",
                 self._name,
             )
+            self.alpha_ = 0.0
             return {}
-        if self.alpha == 0:
+        self.alpha_ = self._weight(adjacency)
+        if self.alpha_ == 0:
             return {}
         groups = label_groups(labels.indicator, run)
         if labels.is_multilabel:
@@ -105,7 +117,29 @@ class RSDNE(MFDW):
             logger.info(message, self._name, k, ", ".join(few))
         pruned = LabelledWalk(adjacency, groups) if self.inter else None
         chooser = self._chooser(adjacency, groups, keys)
-        return {"alpha": self.alpha, "inter": pruned, "choose": chooser}
+        return {"alpha": self.alpha_, "inter": pruned, "choose": chooser}
+
+    def _weight(self, adjacency: Matrix) -> float:
+        """Return `alpha`, or by default the paper's, less on a dense graph."""
+        run, A = adjacency.run, adjacency.local
+        total, squares = (np.asarray(part.sum(axis=1), dtype=np.float64) for part in (A, A * A))
+        numbers = np.divide(total**2, squares, out=np.zeros_like(total), where=squares > 0)
+        neighbours_each = float(run.sum(np.array([numbers.sum()]))[0] / max(run.count(len(numbers)), 1))
+        given = 1.0 if self.alpha is None else self.alpha
+        if neighbours_each <= MANY_NEIGHBOURS:
+            return given
+        scaled = 1.0 / neighbours_each
+        if self.alpha is None:
+            message = "%s: the graph is dense (%.0f neighbours per node), so `alpha` is %.2g instead of 1"
+            logger.warning(message, self._name, neighbours_each, scaled)
+            return scaled
+        if given > 10 * scaled:
+            message = (
+                "%s: the graph is dense (%.0f neighbours per node), where the label terms with `alpha` = %g outweigh "
+                "the graph; `alpha=None` takes %.2g"
+            )
+            logger.warning(message, self._name, neighbours_each, given, scaled)
+        return given
 
     def _chooser(self, adjacency: Matrix, groups: Groups, keys: Keys) -> Chooser | None:
         """Return the S step: from U to the intra-class neighbours."""

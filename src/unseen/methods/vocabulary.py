@@ -108,6 +108,11 @@ Teleport = Annotated[float, Limits(0, 1), "Share of its own start that a node ke
 # factorisation
 Regularisation = Annotated[float, Limits(0, open_low=True), "Weight of the regularisation."]
 LabelWeight = Annotated[float, Limits(0), "Weight of the labels; 0 leaves them out."]
+OptionalLabelWeight = Annotated[
+    float | None,
+    Limits(0),
+    "Weight of the label terms; 0 leaves them out. None means 1, the paper's, and less on a dense graph.",
+]
 Solver = Annotated[Literal["als", "gradient"], "Alternating least squares, or the paper's gradient descent."]
 StepRule = Annotated[Literal["bold", "armijo"], 'How ``solver="gradient"`` chooses its step length.']
 Start = Annotated[
