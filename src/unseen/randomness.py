@@ -58,7 +58,7 @@ def node_keys(node_ids: Array, seed: int) -> Keys:
     start = mix_bits(np.array([seed], dtype=np.uint64))[0]
     if node_ids.dtype.kind in "iu":
         return mix_bits(node_ids.astype(np.int64).view(np.uint64) ^ start)
-    strings = [_shorten(str(value)) for value in node_ids.tolist()]
+    strings = [text if len(text) <= 64 else _shorten(text) for text in map(str, node_ids.tolist())]
     lengths = np.fromiter(map(len, strings), np.int64, len(strings))
     # all letters one after the other: as a table, a single long id would make every row as long
     letters = np.frombuffer("".join(strings).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
@@ -76,9 +76,7 @@ def node_keys(node_ids: Array, seed: int) -> Keys:
 
 
 def _shorten(text: str) -> str:
-    """Return a text as it is, or the 64 letters of its hash where it is longer: every letter costs a pass over ids."""
-    if len(text) <= 64:
-        return text
+    """Return the 64 letters of the hash of a longer text: every letter costs a pass over all ids."""
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=32).hexdigest()
 
 

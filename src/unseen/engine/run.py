@@ -21,6 +21,7 @@ import threading
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -146,7 +147,7 @@ class Run:
         vars(other).update(changes)
         return other
 
-    @property
+    @cached_property
     def n_threads(self) -> int:
         """How many threads work on blocks."""
         return self.threads or default_threads()
