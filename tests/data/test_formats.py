@@ -21,10 +21,10 @@ import pytest
 import scipy.io
 import scipy.sparse as sp
 import zstandard
-from pyarrow import feather
 from sklearn.datasets import dump_svmlight_file
 
 import unseen
+from hostile.truth import write_by_library
 from reading import dense, write
 from unseen.cli.inputs import GraphFiles
 from unseen.data.convert import convert_file
@@ -41,20 +41,8 @@ SUFFIXES = list(dict.fromkeys(suffix for each in FORMATS for suffix in each.suff
 EDGES = pd.DataFrame({"src": [0, 1], "dst": [1, 2], "weight": [2.0, 1.0]})
 LABELS = pd.DataFrame({"node": [0, 2], "label": ["red", "blue"]})
 MATRIX = np.array([[0, 2.0, 0], [2, 0, 1], [0, 1, 0]])
-NETWORK = nx.Graph()
-NETWORK.add_weighted_edges_from(EDGES.itertuples(index=False))
 VECTORS = np.array([[0.5, 1.0], [0.25, 2.0], [1.0, 0.0]], dtype=np.float32)
 LEDA = "LEDA.GRAPH\nstring\nint\n-1\n3\n|{0}|\n|{1}|\n|{2}|\n2\n1 2 0 |{1}|\n2 3 0 |{1}|\n"
-Make = Callable[[Path], object]
-
-
-def text(separator: str, *, header: bool = True) -> Make:
-    return lambda path: EDGES.to_csv(path, sep=separator, header=header, index=False)
-
-
-def words(path: Path) -> None:
-    rows = [" ".join(map(str, (k, *row))) for k, row in enumerate(VECTORS.tolist())]
-    write(path, "\n".join(["3 2", *rows]) + "\n")
 
 
 def database(path: Path, **tables: pd.DataFrame) -> Path:
@@ -68,47 +56,27 @@ def database(path: Path, **tables: pd.DataFrame) -> Path:
     return path
 
 
+def node_link(graph: Any, path: Path) -> None:
+    write(path, json.dumps(nx.node_link_data(graph, edges="links")))
+
+
 def stream(path: Path) -> None:
     table = pa.Table.from_pandas(EDGES)
     with pa.ipc.new_stream(path, table.schema) as file:
         file.write_table(table)
 
 
-def cells(path: Path) -> None:
-    names = pd.DataFrame(index=pd.Index(list("012"), dtype=object))
-    columns = pd.DataFrame(index=pd.Index([], dtype=object))
-    anndata.AnnData(obs=names, var=columns, obsp={"connectivities": sp.csr_matrix(MATRIX)}).write_h5ad(path)
-
-
-def node_link(graph: Any, path: Path) -> None:
-    write(path, json.dumps(nx.node_link_data(graph, edges="links")))
-
-
-MAKERS: dict[str, Make] = {
-    ".csv": text(","),
-    **dict.fromkeys((".tab", ".tsv"), text("\t")),
-    **dict.fromkeys((".txt", ".edges", ".edgelists", ""), text(" ", header=False)),
-    **dict.fromkeys((".w2v.txt", ".w2v", ".vec", ".emb", ".embeddings"), words),
-    "group.txt": lambda path: write(path, "0 x\n1 y\n2 x\n"),
-    **dict.fromkeys((".parquet", ".pq"), EDGES.to_parquet),
-    ".npz": lambda path: sp.save_npz(path, sp.csr_array(MATRIX)),
-    ".npy": lambda path: np.save(path, VECTORS),
-    ".mat": lambda path: scipy.io.savemat(path, {"network": sp.csc_matrix(MATRIX)}),
-    ".mtx": lambda path: scipy.io.mmwrite(path, sp.coo_array(MATRIX)),
-    ".feather": lambda path: feather.write_feather(EDGES, path),
+WORD2VEC = "3 2\n0 0.5 1.0\n1 0.25 2.0\n2 1.0 0.0\n"
+ALIASES = {".tab": ".tsv", ".pq": ".parquet", ".ndjson": ".jsonl", ".pajek": ".net"}
+ALIASES |= dict.fromkeys((".sqlite3", ".db"), ".sqlite")
+OTHERS: dict[str, Callable[[Path], object]] = {
+    **dict.fromkeys((".txt", ".edges", ".edgelists", ""), lambda path: write(path, "0 1 2.0\n1 2 1.0\n")),
+    **dict.fromkeys((".w2v.txt", ".w2v", ".vec", ".emb", ".embeddings"), lambda path: write(path, WORD2VEC)),
     **dict.fromkeys((".arrow", ".ipc"), stream),
-    **dict.fromkeys((".jsonl", ".ndjson"), lambda path: EDGES.to_json(path, orient="records", lines=True)),
-    **{f".{name}": lambda path, name=name: getattr(nx, f"write_{name}")(NETWORK, path)
-       for name in ("graphml", "gexf", "pajek", "adjlist", "multiline_adjlist", "edgelist")},
-    ".gml": lambda path: nx.write_gml(nx.relabel_nodes(NETWORK, str), path),
-    ".net": lambda path: nx.write_pajek(NETWORK, path),
-    ".json": lambda path: node_link(NETWORK, path),
-    ".g6": lambda path: nx.write_graph6(NETWORK, path),
-    ".s6": lambda path: nx.write_sparse6(NETWORK, path),
-    ".lgr": lambda path: write(path, LEDA),
-    **dict.fromkeys((".sqlite", ".sqlite3", ".db", ".duckdb"), database),
-    ".h5ad": cells,
     **dict.fromkeys((".svmlight", ".svm", ".libsvm"), lambda path: dump_svmlight_file(VECTORS, np.zeros(3), str(path))),
+    "group.txt": lambda path: write(path, "0 x\n1 y\n2 x\n"),
+    ".npy": lambda path: np.save(path, VECTORS),
+    ".lgr": lambda path: write(path, LEDA),
 }  # fmt: skip
 WITHOUT_WEIGHTS = (".adjlist", ".g6", ".s6", ".lgr")
 
@@ -116,7 +84,12 @@ WITHOUT_WEIGHTS = (".adjlist", ".g6", ".s6", ".lgr")
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_a_file_of_each_is_read(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / (suffix if suffix and not suffix.startswith(".") else f"sample{suffix}")
-    MAKERS[suffix](path)
+    if suffix in OTHERS:
+        OTHERS[suffix](path)
+    else:
+        made = path.with_suffix(ALIASES.get(suffix, suffix))
+        write_by_library([["0", "1", 2.0], ["1", "2", 1.0]], made, directed=False)
+        made.rename(path)
     roles: Any = {role for each in FORMATS if suffix in each.suffixes for role in each.roles}
     if "edges" in roles:
         graph = unseen.read_graph(path)
