@@ -3,7 +3,6 @@
 from unseen.data.datasets import Dataset as Dataset
 from unseen.data.datasets import dataset_names as dataset_names
 from unseen.data.datasets import load_dataset as load_dataset
-from unseen.data.encoder import StaticEncoder as StaticEncoder
 from unseen.data.generators import planted_partition as planted_partition
 from unseen.data.generators import random_graph as random_graph
 from unseen.data.intake import Data as Data
@@ -11,6 +10,7 @@ from unseen.data.read import read as read
 from unseen.data.read import read_graph as read_graph
 from unseen.data.read import read_labels as read_labels
 from unseen.data.vectors import read_embedding as read_embedding
+from unseen.data.words import StaticEncoder as StaticEncoder
 from unseen.discovery.audit import audit as audit
 from unseen.discovery.discover import discover as discover
 from unseen.discovery.result import Discovery as Discovery

@@ -255,7 +255,7 @@ class NewClasses:
 
     def arguments(self) -> dict[str, Any]:
         """Return the arguments that discovery takes."""
-        from unseen.data.encoder import StaticEncoder
+        from unseen.data.words import StaticEncoder
 
         return {
             "n_classes": self.classes,

@@ -100,9 +100,7 @@ FORMATS: list[Format] = [
     Format("word2vec text", (".txt", ".vec", ".emb", ".embeddings", ""), _VECTORS, _WORD2VEC),
     Format("projector pair", (".tsv",), _VECTORS, "vectors:read_pair", {"vectors": "writers:as_projector"}),
     Format("groups", (GROUP_FILE,), ("labels", "nodes"), "text:read_groups", {"labels": "writers:as_groups"}),
-    Format(
-        "Parquet", (".parquet", ".pq"), _ALL, "arrow_sizes:read_parquet", _writers(_ALL, "writers:as_parquet")
-    ),
+    Format("Parquet", (".parquet", ".pq"), _ALL, "arrow:read_parquet", _writers(_ALL, "writers:as_parquet")),
     Format("numpy", (".npz",), _ARRAYS, "arrays:read_numpy", _writers(_ARRAYS, "writers:as_npz")),
     Format("numpy", (".npy",), ("features", "vectors"), "arrays:read_numpy"),
     Format("Matlab", (".mat",), ("edges", "features", "labels"), "arrays:read_mat", graph=True),
@@ -118,12 +116,10 @@ FORMATS: list[Format] = [
         "Feather",
         (".feather", ".arrow", ".ipc"),
         _ALL,
-        "arrow_sizes:read_arrow",
+        "arrow:read_arrow",
         _writers(_ALL, "writers:as_arrow"),
     ),
-    Format(
-        "JSON lines", JSON_LINES, _TABLES, "arrow_sizes:read_arrow", _writers(_TABLES, "writers:as_arrow")
-    ),
+    Format("JSON lines", JSON_LINES, _TABLES, "arrow:read_arrow", _writers(_TABLES, "writers:as_arrow")),
     Format("GraphML", (".graphml",), _TABLES, *_NETWORK, graph=True),
     Format("GEXF", (".gexf",), _TABLES, *_NETWORK, graph=True),
     Format("GML", (".gml",), _TABLES, *_NETWORK, graph=True),

@@ -19,8 +19,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from unseen.data.datasets import Dataset, load_dataset
-from unseen.data.encoder import StaticEncoder
-from unseen.data.words import words_of
+from unseen.data.words import StaticEncoder, words_of
 from unseen.discovery.discover import discover
 from unseen.discovery.names import find_stems, weigh_features
 from unseen.discovery.result import Discovery
