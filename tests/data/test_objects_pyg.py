@@ -11,9 +11,8 @@ import scipy.sparse as sp
 from hypothesis import given
 
 import unseen
+from drawn import ROUNDS, assert_same, dense, facts, label_sets, labelled_graphs, relation_graphs
 from unseen.data.objects_pyg import graph_from_pyg, labels_from_pyg, to_pyg
-
-from .drawn import ROUNDS, assert_same, dense, facts, label_sets, labelled_graphs, relation_graphs
 
 torch = pytest.importorskip("torch")
 Data = pytest.importorskip("torch_geometric.data").Data

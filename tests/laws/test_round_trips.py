@@ -14,15 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import unseen
-from reading import read_features
+from drawn import IDS, ODD, WORDS, relation_graphs, relations_of
+from reading import dense, read_features
 from unseen.data.sources import FORMATS
 from unseen.data.write import write_graph, write_part
 from unseen.errors import UnsupportedError
 
 ROUNDS = settings(max_examples=15, deadline=None)
-ODD = ["a b", "a,b", "a;b", "a\tb", "a\0", " a", "a ", "\ufeffa", "\u2028", "#a", "# a", '"', "|", "ü", "x\r"]
-WORDS = ["007", "7", "NaN", "NA", "src", "dst", "from", "to", "node", "label", "-1"]
-IDS = st.text(max_size=6) | st.sampled_from([*ODD, *WORDS])
 NUMBERS = st.integers(-(2**63), 2**63 - 1)
 
 
@@ -66,10 +64,6 @@ def labels_of(labels: unseen.Labels) -> dict[str, set[str]]:
     return by_node
 
 
-def dense(matrix: Any) -> Any:
-    return matrix.toarray() if sp.issparse(matrix) else np.asarray(matrix)
-
-
 @st.composite
 def graphs(draw: Callable[..., Any]) -> unseen.Graph:
     several = {"min_size": 1, "max_size": 6, "unique": True}
@@ -95,49 +89,6 @@ def test_any_graph(name: str, data: st.DataObject) -> None:
         back = unseen.read_graph(path, nodes=nodes)
         assert sorted(map(str, back.node_ids)) == sorted(map(str, graph.node_ids))
         assert edges_of(back) == edges_of(graph)
-
-
-@st.composite
-def relation_graphs(draw: Callable[..., Any]) -> unseen.Graph:
-    """Graphs whose edges have directions, signs and names, between nodes of one type or two, with features or not."""
-    n = draw(st.integers(2, 5))
-    ids: list[Any] = draw(st.lists(IDS, min_size=n, max_size=n, unique=True))
-    types = [*"pq", *draw(st.lists(st.sampled_from("pq"), min_size=n - 2, max_size=n - 2))]
-    typed = draw(st.booleans())
-    relations = []
-    for name in draw(
-        st.lists(st.sampled_from(["edge", "likes", "p-q"]), min_size=1, max_size=3, unique=True)
-    ):
-        source, target = draw(st.sampled_from(["pp", "pq", "qp"])) if typed else (None, None)
-        directed = draw(st.booleans())
-        matrix = np.zeros((n, n))
-        for i in range(n):
-            for j in range(n):
-                if not typed or (types[i], types[j]) == (source, target):
-                    matrix[i, j] = draw(st.sampled_from([0, 1, 1, -1, 2.5]))
-        if source == target and not directed:
-            matrix = np.triu(matrix)
-        if matrix.any():
-            relations.append(unseen.Relation(name, source, target, matrix, directed))
-    if not relations:
-        relations = [
-            unseen.Relation("edge", *("pp" if typed else (None, None)), np.diag([1.0, *[0.0] * (n - 1)]))
-        ]
-    features: Any = None
-    if draw(st.booleans()):
-        features = np.arange(2.0 * n).reshape(n, 2) + 1
-        features = {key: features[np.array(types) == key] for key in "pq"} if typed else features
-    return unseen.Graph.from_relations(relations, ids, types if typed else None, features)
-
-
-def relations_of(graph: unseen.Graph) -> dict[tuple[Any, ...], set[tuple[Any, ...]]]:
-    names = [str(value) for value in graph.node_ids]
-    found = {}
-    for each in graph.relations:
-        coo = each.matrix.tocoo()
-        entries = {(names[i], names[j], w) for i, j, w in zip(coo.row, coo.col, coo.data, strict=True)}
-        found[each.name, each.source_type, each.target_type, each.directed] = entries
-    return found
 
 
 @pytest.mark.slow
