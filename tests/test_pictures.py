@@ -40,12 +40,6 @@ def test_plots(embedding: unseen.Embedding, tmp_path: Path) -> None:
         embedding.plot(["a"])
 
 
-def test_a_notebook_shows_the_page() -> None:
-    theirs = DATA.graph.to_networkx()
-    html = unseen.explore(theirs, SPLIT.seen_labels.to_pandas(), random_state=0)._repr_html_()
-    assert html.startswith('<iframe srcdoc="&lt;!doctype html&gt;')
-
-
 def test_the_way_out() -> None:
     theirs = DATA.graph.to_networkx(DATA.labels)
     assert theirs.nodes[0]["label"] == DATA.labels.classes[DATA.labels.codes[0]]

@@ -28,7 +28,7 @@ from unseen.evaluation import clustering_scores as clustering_scores
 from unseen.evaluation import evaluate as evaluate
 from unseen.evaluation import evaluate_many as evaluate_many
 from unseen.evaluation import evaluate_method as evaluate_method
-from unseen.explorer.explore import explore as explore
+from unseen.explorer.view import explore as explore
 from unseen.graph import Graph as Graph
 from unseen.graph import Need as Need
 from unseen.labels import Labels as Labels

@@ -12,10 +12,11 @@ import pytest
 import scipy.sparse as sp
 
 import unseen
-from unseen.explorer import Subject, build_page, explore, layout
+from unseen.explorer import Subject, build_page, layout
 from unseen.explorer.colourings import make_colourings, read_attributes
 from unseen.explorer.content import category
 from unseen.explorer.edges import collect_edges, list_nearest, place_other_types
+from unseen.explorer.explore import prepare
 from unseen.explorer.layout import lay_out, nearest
 from unseen.explorer.words import describe_features
 
@@ -127,13 +128,13 @@ def test_a_typed_graph_is_explored_by_the_type_that_has_labels() -> None:
     relations = [unseen.Relation("writes", "a", "p", weights), unseen.Relation("knows", "a", "a", own)]
     graph = unseen.Graph.from_relations(relations, ids, ["a"] * n + ["p"] * n)
     labels = unseen.Labels.from_values([f"c{k}" for k in data.labels.codes[:20]], ids[:20])
-    subject = explore(graph, labels, random_state=0, budget=3)
+    subject = prepare(graph, labels, random_state=0, budget=3)
     assert len(subject.embedding) == n
     page = build_page(subject, title="t")
     assert len(page["ids"]) == 2 * n
     assert page["types"]["names"] == ["a", "p"]
     assert not [note for note in page["notes"] if "embedding" in note]
-    papers = explore(graph, None, target="p", budget=0)
+    papers = prepare(graph, None, target="p", budget=0)
     assert papers.embedding.node_ids.tolist() == ids[n:]
 
 

@@ -251,7 +251,7 @@ def test_of_updates_that_are_asked_for_at_once_one_starts():
 def test_answers_to_questions_of_the_page_keep_how_they_were_drawn(path):
     questions = [{"node": "n4", "drawn": "random", "pool": 6}, {"node": "n5", "drawn": "score", "pool": None}]
     app = App({**PAGE, "suggestions": questions}, Store(path, NODES), Updater(None), ("127.0.0.1", 1))
-    assert app.state()["certificate"]["n_answers"] == 0
+    assert app.session.state()["certificate"]["n_answers"] == 0
     state = app.act("answers", b'{"node": "n4", "label": "green"}')
     app.act("answers", b'{"node": "n5", "label": "green"}')
     app.act("answers", b'{"node": "n6", "label": "green"}')  # nobody asked about it

@@ -69,8 +69,8 @@ def explore(
     method = search.choose_method(search.seed)
 
     from unseen.embedding import Embedding
-    from unseen.explorer import explore as prepare
     from unseen.explorer import write_explorer
+    from unseen.explorer.explore import prepare
 
     embedding: Any = method if isinstance(method, Embedding) else None
     given: dict[str, Any] = {"method" if embedding is None else "embedding": method}

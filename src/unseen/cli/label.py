@@ -90,7 +90,8 @@ def _prepare(
     """Return the labels so far, the page that shows them, and what an update needs."""
     from unseen.discovery.audit import doubts_of
     from unseen.embedding import Embedding
-    from unseen.explorer import build_page, explore
+    from unseen.explorer import build_page
+    from unseen.explorer.explore import prepare
     from unseen.explorer.label.store import Store
     from unseen.explorer.label.update import UpdateJob
 
@@ -106,7 +107,7 @@ def _prepare(
     given: dict[str, Any] = {"embedding" if isinstance(method, Embedding) else "method": method}
     options = {**search.explore_arguments(data, start, sizes[0], new), "random": sizes[1]}
     with progress("looking for missing classes") as move:
-        subject = explore(data.graph, labels, on_step=move, **given, **options)
+        subject = prepare(data.graph, labels, on_step=move, **given, **options)
     doubts = doubts_of(data.graph, labels, subject.embedding, search.seed)
     with progress("drawing the map") as move:
         page = build_page(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -90,13 +89,6 @@ class Subject:
     attributes: pa.Table | None = None
     titles: Mapping[str, str] | None = None
 
-    def _repr_html_(self) -> str:
-        """Return the page in a frame, which a notebook shows."""
-        from unseen.explorer.html import render_page
-
-        page = escape(render_page(build_page(self, title=f"{len(self.embedding)} nodes")))
-        return f'<iframe srcdoc="{page}" width="100%" height="640" style="border:0"></iframe>'
-
 
 def build_page(
     subject: Subject,
@@ -137,7 +129,7 @@ def build_page(
     """
     rng = as_generator(random_state)
     notes: list[str] = []
-    rows = _choose_rows(subject, max_nodes, rng, notes)
+    rows = choose_rows(subject, max_nodes, rng, notes)
     ids = subject.embedding.node_ids[rows]
     if len(ids) >= FEW and not has_open_tsne():
         notes.append(SLOW_LAYOUT)
@@ -221,7 +213,7 @@ def _compare_with_truth(subject: Subject) -> str | None:
         return None
 
 
-def _choose_rows(subject: Subject, max_nodes: int, rng: np.random.Generator, notes: list[str]) -> Ints:
+def choose_rows(subject: Subject, max_nodes: int, rng: np.random.Generator, notes: list[str]) -> Ints:
     """Return the rows of the embedding that are drawn."""
     embedding, graph = subject.embedding, subject.graph
     if max_nodes < 1:

@@ -97,6 +97,17 @@ def pack(values: npt.ArrayLike, kind: str | None = None) -> str:
     return kind + base64.b64encode(np.ascontiguousarray(array, dtype=f"<{kind}").tobytes()).decode("ascii")
 
 
+def unpack(text: str) -> npt.NDArray[Any]:
+    """Return the array that :func:`pack` wrote.
+
+    Examples
+    --------
+    >>> unpack(pack([0, 256])).tolist()
+    [0, 256]
+    """
+    return np.frombuffer(base64.b64decode(text[2:]), dtype=f"<{text[:2]}")
+
+
 def pack_probabilities(probability: Floats) -> str:
     """Return probabilities as whole numbers, NaN as :data:`NONE`."""
     return pack(np.where(np.isnan(probability), NONE, np.clip(probability, 0, 1) * 10000))

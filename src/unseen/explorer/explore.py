@@ -23,7 +23,7 @@ METHOD = "smoothfeats"
 """Where vectors come from when there is nothing to discover and no method was named."""
 
 
-def explore(
+def prepare(
     graph: Graph | Any,
     labels: Labels | Any = None,
     *,
@@ -41,40 +41,12 @@ def explore(
     random_state: RandomState = 0,
     on_step: Progress = None,
 ) -> Subject:
-    """Learn vectors where none are given, discover what the labels miss, and choose nodes to label next.
-
-    A notebook shows the page that `unseen explore` writes; :func:`unseen.explorer.write_explorer` makes a file of it.
-
-    Parameters
-    ----------
-    graph : Graph, anything that holds edges, or None
-        None where there is an embedding alone.
-    labels : Labels, dict, pandas series or list, optional
-        What is known. Without labels, or with labels for all nodes, there is nothing to discover.
-    embedding : Embedding, optional
-        Vectors made by any tool, for the nodes that it has.
-    method : str or Method, optional
-        Method to make vectors with; the default of :func:`unseen.discover` if not given.
-    truth : Labels, optional
-        Labels that were hidden on purpose: shown to the reader, kept from everything else.
-    target : str, optional
-        Type of nodes to look at, as for :func:`unseen.discover`; the others can be shown on the page too.
-    budget, random : int
-        Number of nodes to suggest, and of random ones to add, as for :func:`unseen.suggest`.
-    n_classes, names, encoder : optional
-        Number and names of missing classes, and what their words mean, as for :func:`unseen.discover`.
-    fdr, rates
-        Error rate of the list of selected nodes, and how classes were labelled, as for :func:`unseen.discover`.
-    random_state : None, int or Generator
-        Seed.
-    on_step : callable, optional
-        Called with the progress of discovery.
+    """Return the subject of a page, computed from what :func:`unseen.explore` takes.
 
     Examples
     --------
     >>> import unseen
-    >>> subject = explore(unseen.planted_partition(40, 2, random_state=0).graph)
-    >>> subject.embedding
+    >>> prepare(unseen.planted_partition(40, 2, random_state=0).graph).embedding
     Embedding(40 nodes, 40 columns, by smoothfeats)
     """
     from unseen.discovery.discover import discover

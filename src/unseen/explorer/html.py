@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import html
+import json
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -18,7 +19,7 @@ from unseen.explorer.layout import Progress
 from unseen.randomness import RandomState
 
 SCRIPTS = (
-    *("data", "elements", "draw", "map", "moves", "pictures", "selection", "panels"),
+    *("data", "elements", "channel", "draw", "map", "moves", "pictures", "selection", "panels"),
     *("panel-classes", "panel-questions", "panel-selection", "panel-labels", "panel-node"),
     *("table", "answers", "progress", "legend", "search", "main"),
 )
@@ -75,18 +76,27 @@ def render_page(page: Content, *, connect: bool = False) -> str:
     >>> render_page({"title": "No nodes"})[:15]
     '<!doctype html>'
     """
+    title = html.escape(page["title"].encode("utf-8", "replace").decode("utf-8"))
+    before, after = _frame_of_content(title, make_policy(connect=connect))
+    return before + as_json(page) + after
+
+
+def render_widget() -> str:
+    """Return the module of the widget for notebooks: the page without its content, and the frame around it."""
+    before, after = (json.dumps(part) for part in _frame_of_content("unseen", make_policy()))
+    return f"const BEFORE = {before},\n  AFTER = {after};\n{(_folder() / 'widget.js').read_text('utf-8')}"
+
+
+def _frame_of_content(title: str, policy: str) -> tuple[str, str]:
+    """Return the HTML before and after the content of a page."""
     style, script = _style_and_script()
-    filled = {
-        "POLICY": make_policy(connect=connect),
-        "VERSION": html.escape(unseen.__version__),
-        "TITLE": html.escape(page["title"].encode("utf-8", "replace").decode("utf-8")),
-        "STYLE": style,
-        "DATA": as_json(page),
-        "SCRIPT": script,
-    }
+    version = html.escape(unseen.__version__)
+    filled = {"POLICY": policy, "VERSION": version, "TITLE": title, "STYLE": style, "SCRIPT": script}
     # Cut at the marks once, so that no filled-in text can be taken for a mark.
     pieces = (_folder() / "page.html").read_text("utf-8").split("@@")
-    return "".join(filled[piece] if k % 2 else piece for k, piece in enumerate(pieces))
+    at = pieces.index("DATA")
+    texts = [filled[piece] if k % 2 and k != at else piece for k, piece in enumerate(pieces)]
+    return "".join(texts[:at]), "".join(texts[at + 1 :])
 
 
 def make_policy(*, connect: bool = False) -> str:

@@ -7,16 +7,15 @@ import hmac
 import json
 import secrets
 import socket
-from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 from unseen.errors import InputError, OutputError, UnseenError
 from unseen.explorer.content import Content
 from unseen.explorer.html import make_policy, render_page
+from unseen.explorer.label.session import Session
 from unseen.explorer.label.store import Store
 from unseen.explorer.label.update import Updater
-from unseen.labels import STATUSES
 
 MAX_BODY = 8_000_000
 """Bytes of a request."""
@@ -60,8 +59,7 @@ class App:
         }
         self.url = f"http://{f'[{host}]' if ':' in host else host}:{port}/{self.secret}/"
         content = {**page, "server": {"file": store.path.name, "answers": store.undoable}}
-        self._first = page.get("suggestions")
-        self._proof: tuple[object, Content] = (None, {})
+        self.session = Session(store, updater, page.get("suggestions"))
         self._page, self._policy = render_page(content, connect=True), make_policy(connect=True)
 
     def asgi(self) -> Any:
@@ -117,7 +115,7 @@ class App:
     async def _state(self, request: Any) -> Any:
         """Answer with the state; with what changed after `revision`, and findings newer than `findings`."""
         texts = [request.query_params.get(name, "") for name in ("revision", "findings")]
-        return await _respond(lambda: self.state(*map(_parse_number, texts)))
+        return await _respond(lambda: self.session.state(*map(_parse_number, texts)))
 
     async def _post(self, request: Any) -> Any:
         from starlette.background import BackgroundTask
@@ -150,57 +148,7 @@ class App:
         if not isinstance(asked, dict):
             msg = "the request is not a JSON object"
             raise InputError(msg)
-        before = len(self.store.changes)
-        if name == "answers":
-            nodes = _parse_nodes(asked.get("node"))
-            self.store.answer(nodes, asked.get("label"), asked.get("action"), self._questions())
-        elif name == "undo":
-            self.store.undo()
-        elif name == "outside":
-            self.store.take(asked.get("take"))
-        elif not self.updater.start(
-            self.store.labels(), {"revision": len(self.store.changes), "answers": self.store.undoable}
-        ):
-            msg = "an update is running; wait until it has finished"
-            raise InputError(msg)
-        return self.state(before)
-
-    def _certificate(self) -> Content:
-        """Return what the random answers prove; it is computed once for each revision."""
-        revision = (self.store.session, len(self.store.changes))
-        if self._proof[0] != revision:
-            self._proof = (revision, self.store.labels().certificate().to_dict())
-        return self._proof[1]
-
-    def _questions(self) -> dict[str, tuple[str, int]]:
-        """Return how the questions that the page shows were drawn, by their nodes."""
-        shown = self._first if self.updater.content is None else self.updater.content["suggestions"]
-        return {each["node"]: (each["drawn"], each["pool"] or 0) for each in shown or ()}
-
-    def state(self, revision: int | None = None, findings: int | None = None) -> Content:
-        """Return what the page shows beside the map."""
-        store, updater = self.store, self.updater
-        values = list(store.values.values())
-        counts = Counter(name for value in values for name in value.labels)
-        statuses = Counter(value.status for value in values)
-        content = updater.content if findings is not None and findings < updater.number else None
-        changed = store.changes[revision:] if revision is not None else [list(store.values.items())]
-        return {
-            "session": store.session,
-            "revision": len(store.changes),
-            "changes": [[node, value.to_list()] for entry in changed for node, value in entry],
-            "labelled": sum(bool(value.labels) for value in values),
-            "nodes": len(store.nodes),
-            "classes": dict(sorted(counts.items())),
-            **{status: statuses[status] for status in STATUSES},
-            "certificate": self._certificate(),
-            "undo": store.undoable,
-            "folded": store.saved,
-            "outside": store.look_outside(),
-            "problem": store.problem,
-            "update": updater.state(),
-            "findings": content,
-        }
+        return self.session.act(name, asked)
 
     def _fold(self) -> None:
         with contextlib.suppress(OutputError):  # the answer is in the journal; the next one tries again
@@ -225,15 +173,6 @@ def _parse_number(text: str) -> int | None:
         msg = f"a number in a query has up to 18 digits, got {len(text):,} letters"
         raise InputError(msg)
     return int(text) if text.isascii() and text.isdecimal() else None
-
-
-def _parse_nodes(given: object) -> list[str]:
-    """Return the nodes that a request names: one id, or a list of them."""
-    nodes = given if isinstance(given, list) else [given]
-    if not all(isinstance(node, (str, int)) and not isinstance(node, bool) for node in nodes):
-        msg = "`node` must be the id of a node, or a list of ids"
-        raise InputError(msg)
-    return list(dict.fromkeys(map(str, nodes)))
 
 
 def listen(host: str, port: int) -> socket.socket:

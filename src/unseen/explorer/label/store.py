@@ -12,32 +12,24 @@ import contextlib
 import hashlib
 import json
 import os
-import secrets
 import shutil
 import sys
-import threading
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from unseen.data.files import atomic_path, explain_errors, keep_backup
-from unseen.data.labels_file import answers_of, labels_of_answers, new_text, read_text
+from unseen.data.labels_file import answers_of, new_text, read_text
 from unseen.data.labels_text import Answer, LabelText
 from unseen.data.opened import data_suffix
 from unseen.data.options import Options
 from unseen.data.read import read_label_list
 from unseen.errors import InputError, OutputError, UnseenError, counted, logger
-from unseen.labels import CONFIRMED, GROUP, RANDOM, SCORE, SKIPPED, UNKNOWN, Labels, class_name_problem
+from unseen.explorer.label.answers import AnswerLog, Change
+from unseen.labels import Labels
 
-Change = tuple[str, Answer, Answer]
-"""A node, what was known about it, and what is known now."""
-ACTIONS = {"clear": Answer(), "skip": Answer(status=SKIPPED), "unknown": Answer(status=UNKNOWN)}
-"""What is known about a node after an action without a label."""
 WRITTEN = (".csv", ".tsv")
-MAX_NAME = 200
-"""Characters of a class name."""
 
 
 class ChangedOutsideError(Exception):
@@ -82,7 +74,7 @@ def check_file(path: Path) -> None:
         raise OutputError(msg)
 
 
-class Store:
+class Store(AnswerLog):
     """The labels of a session, every change of which is on disk before it is told.
 
     Parameters
@@ -98,26 +90,16 @@ class Store:
 
     Attributes
     ----------
-    values : dict
-        What is known about each node.
-    changes : list
-        All changes since `session` began, one list per answer; its length is the revision.
     outside : bool
         Whether somebody else changed the file; nothing is folded then until `take` says what holds.
-    problem : str or None
-        Why the file could not be written; the answers are in the journal all the same.
     """
-
-    saved: bool
-    problem: str | None
 
     def __init__(
         self, path: Path, nodes: Iterable[object], start: Labels | None = None, options: Options | None = None
     ) -> None:
-        self.path, self._name, self.nodes = path.resolve(), path, dict.fromkeys(map(str, nodes))
+        super().__init__(nodes, start)
+        self.path, self._name, self._options = path.resolve(), path, options or Options()
         self.journal = self.path.with_name(f"{self.path.name}.journal")
-        self._options, self._mutex = options or Options(), threading.Lock()
-        self._start = {} if start is None else answers_of(start)
         self._begin(*self._read())
         entries = self._entries()
         digest = self._digest()
@@ -142,51 +124,6 @@ class Store:
             logger.info("%s of the last session recovered", counted(len(pending), "answer"))
             self.fold()
 
-    def answer(
-        self,
-        nodes: list[str],
-        label: object = None,
-        action: str | None = None,
-        questions: Mapping[str, tuple[str, int]] = MappingProxyType({}),
-    ) -> int:
-        """Save one answer about some nodes and return the revision; an error where it could not be saved.
-
-        `questions` has how the node of each open question was drawn, and the size of the pool.
-        """
-        names = [label] if isinstance(label, str) else label
-        needs_label, takes_label = action in (None, "add"), action in (None, "add", "confirm")
-        is_known = takes_label or action in list(ACTIONS)
-        if not is_known or (names is None and needs_label) or (names is not None and not takes_label):
-            msg = (
-                "an answer has a `label`, or an `action`: skip, unknown, clear or confirm; with a label, add keeps the "
-                "labels that the node has, and confirm says that the label was checked"
-            )
-            raise InputError(msg)
-        if names is not None:
-            names = _check_names(names)
-        unknown = next((node for node in nodes if node not in self.nodes), None)
-        if unknown is not None or not nodes:
-            msg = "an answer needs a node" if unknown is None else f"the graph has no node {unknown[:80]!r}"
-            raise InputError(msg)
-        if any(not node or "\n" in node or "\r" in node or "\0" in node for node in nodes):
-            msg = "a node whose id is empty or has a line break cannot stand in a text file; rename it in the graph"
-            raise InputError(msg)
-        with self._mutex:
-            drawn = questions if len(nodes) == 1 else dict.fromkeys(nodes, (GROUP if names else "", 0))
-            entry = [
-                (node, self.value(node), self._value_after(node, names, action, drawn.get(node, ("", 0))))
-                for node in nodes
-            ]
-            return self._save([change for change in entry if change[1] != change[2]])
-
-    def undo(self) -> int:
-        """Take the last answer back, also one of an earlier session, and return the revision."""
-        with self._mutex:
-            if not self._stack:
-                msg = "there is no answer left to undo"
-                raise InputError(msg)
-            return self._save([(node, after, before) for node, before, after in self._stack[-1]], undo=True)
-
     def fold(self) -> bool:
         """Write the answers to the file, of which .bak keeps the first version; return whether the file has them."""
         with self._mutex:
@@ -194,7 +131,7 @@ class Store:
                 return self.saved
             try:
                 for node in self._unwritten:
-                    self._text.set_answer(node, self.value(node), self._replaced_labels(node))
+                    self._text.set_answer(node, self.value(node), self.replaced_labels(node))
                 data = self._text.data()
                 keep_backup(self.path)
                 with contextlib.suppress(ChangedOutsideError), atomic_path(self.path) as temporary:
@@ -209,11 +146,6 @@ class Store:
                 self._seen, self.saved, self.problem = self._stat(), True, None
                 self._unwritten.clear()
             return self.saved
-
-    def _replaced_labels(self, node: str) -> list[str]:
-        """Return the labels in other files that the label of a node replaces."""
-        labels = self.value(node).labels
-        return [name for name in self._start.get(node, Answer()).labels if labels and name not in labels]
 
     def look_outside(self) -> bool:
         """Return whether somebody else changed the file since it was read or written here."""
@@ -244,15 +176,6 @@ class Store:
             self._restart([change for change in entry if change[1] != change[2]], is_undoable=is_readable)
         self.fold()
 
-    def value(self, node: str) -> Answer:
-        """Return what is known about a node."""
-        return self.values.get(node, Answer())
-
-    def labels(self) -> Labels:
-        """Return what is known as labels of all nodes."""
-        values = self.values.copy()  # at once: another thread may save an answer meanwhile
-        return labels_of_answers(values, dict.fromkeys([*self.nodes, *values]))
-
     def close(self) -> None:
         """Fold what is left; the journal stays where there is something to undo."""
         with contextlib.suppress(OutputError):
@@ -260,15 +183,10 @@ class Store:
         if self.saved and not self._stack:
             self.journal.unlink(missing_ok=True)
 
-    @property
-    def undoable(self) -> int:
-        """How many answers can be undone."""
-        return len(self._stack)
-
     def _read(self) -> tuple[LabelText, dict[str, Answer]]:
         """Return the file and what it says; where there is none, what is known from other files."""
         if not self.path.exists():
-            return new_text(self.path), self._start
+            return new_text(self.path), self.start
         # by the name that the user gave: a notice about it is shown once
         text = read_text(self._name, self._options, self.nodes)
         labels = read_label_list(self._name, replace(self._options, header=text.has_header))
@@ -276,11 +194,9 @@ class Store:
 
     def _begin(self, text: LabelText, values: dict[str, Answer]) -> None:
         """Begin a session with what the file says."""
-        self._text, self.values = text, dict(values)
-        self._unwritten = dict.fromkeys(() if self.path.exists() else values)
-        self.session, self.changes = secrets.token_hex(4), list[list[tuple[str, Answer]]]()
+        self._start_session(values)
+        self._text, self._unwritten = text, dict.fromkeys(() if self.path.exists() else values)
         self._seen, self._last, self.saved, self.outside = self._stat(), self._digest(), True, False
-        self._stack: list[list[Change]] = []
         self.problem = None
 
     def _restart(self, entry: list[Change], *, is_undoable: bool = True) -> None:
@@ -312,14 +228,6 @@ class Store:
             msg = f"{self.journal} is damaged; move it away to start with the labels in {self.path.name} only"
             raise InputError(msg) from None
 
-    def _save(self, entry: list[Change], *, undo: bool = False) -> int:
-        if entry or undo:
-            record: dict[str, Any] = {"set": entry, "undo": True} if undo else {"set": entry}
-            self._append(record)
-            self._remember(record)
-            self._apply(entry)
-        return len(self.changes)
-
     def _append(self, record: Mapping[str, Any]) -> None:
         """Write a line to the journal and sync it; where that fails, nothing of it stays."""
         with explain_errors(self.path), self.journal.open("ab", buffering=0) as file:
@@ -334,45 +242,11 @@ class Store:
                 raise
         self._last = record.get("file", self._last)
 
-    def _remember(self, entry: Mapping[str, Any]) -> None:
-        if entry.get("undo"):
-            self._stack.pop()
-        elif "set" in entry and not entry.get("final"):
-            self._stack.append(entry["set"])
-
     def _apply(self, entry: Iterable[Change]) -> None:
-        for node, _, after in entry:
-            self._unwritten[node] = None
-            self.values[node] = after
-            if after == Answer():
-                del self.values[node]
-        self.changes.append([(node, after) for node, _, after in entry])
+        changes = list(entry)
+        super()._apply(changes)
+        self._unwritten |= dict.fromkeys(node for node, _, _ in changes)
         self.saved = False
-
-    def _value_after(
-        self, node: str, names: list[str] | None, action: str | None, drawn: tuple[str, int]
-    ) -> Answer:
-        """Return what is known about a node after an answer; a random question stays one, even if it is cleared."""
-        before = self.value(node)
-        if before.drawn in (RANDOM, SCORE):
-            drawn = before.drawn, before.pool
-        after = self._labels_after(node, names, action)
-        return (
-            after
-            if after == Answer() and drawn[0] != RANDOM
-            else after._replace(drawn=drawn[0], pool=drawn[1])
-        )
-
-    def _labels_after(self, node: str, names: list[str] | None, action: str | None) -> Answer:
-        if action in ACTIONS:
-            return ACTIONS[action]
-        before = self.value(node).labels
-        if action == "confirm":
-            if not (names or before):
-                msg = f"the node {node!r} has no label to confirm"
-                raise InputError(msg)
-            return Answer(tuple(names or before), CONFIRMED)
-        return Answer(tuple(sorted({*before, *(names or ())}) if action == "add" else names or ()))
 
     def _digest(self) -> str:
         try:
@@ -408,17 +282,3 @@ def _as_changes(entry: Iterable[Any]) -> list[Change]:
     return [
         (node, *(Answer(tuple(labels), *others) for labels, *others in values)) for node, *values in entry
     ]
-
-
-def _check_names(names: object) -> list[str]:
-    """Return class names, sorted, if every one of them can be written to a file and read back."""
-    if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
-        msg = "`label` must be the name of a class, or a list of names"
-        raise InputError(msg)
-    for name in names:
-        if refusal := class_name_problem(name[: 2 * MAX_NAME]):
-            raise InputError(refusal)
-        if len(name) > MAX_NAME or not name.isprintable():
-            msg = f"the class name {name[:40]!r} is too long or has signs that cannot be printed; use up to {MAX_NAME}"
-            raise InputError(msg)
-    return sorted(set(names))

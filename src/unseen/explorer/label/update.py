@@ -12,9 +12,9 @@ from typing import Any
 
 from unseen.embedding import Embedding
 from unseen.errors import UnseenError
-from unseen.explorer.build import findings
+from unseen.explorer.build import Subject, findings
 from unseen.explorer.content import Content
-from unseen.explorer.explore import explore
+from unseen.explorer.explore import prepare
 from unseen.graph import Graph
 from unseen.ids import IdArray
 from unseen.labels import Labels
@@ -22,7 +22,7 @@ from unseen.labels import Labels
 
 @dataclass(frozen=True, eq=False)
 class UpdateJob:
-    """What stays the same from update to update: the graph, the nodes on the map, what :func:`explore` is told.
+    """What stays the same from update to update: the graph, the nodes on the map, what :func:`prepare` is told.
 
     `vectors` are those of a method that the user chose. They do not change with the labels; the default method, None,
     uses none.
@@ -108,17 +108,17 @@ def serve(pipe: Connection, job: UpdateJob) -> None:
             return
         start = time.process_time()
         try:
-            content = update(job, labels, lambda done, total: pipe.send(("step", (done, total), None)))
-            pipe.send(("done", content, time.process_time() - start))
+            subject = update(job, labels, lambda done, total: pipe.send(("step", (done, total), None)))
+            pipe.send(("done", findings(subject, job.ids), time.process_time() - start))
         except UnseenError as error:
             pipe.send(("error", str(error), None))
 
 
-def update(job: UpdateJob, labels: Labels, on_step: Any = None) -> Content:
-    """Return what changes on the page with these labels: probabilities, groups, suggestions, doubts."""
+def update(job: UpdateJob, labels: Labels, on_step: Any = None) -> Subject:
+    """Return what the page is about with these labels: probabilities, groups, suggestions, doubts."""
     from unseen.discovery.audit import doubts_of
 
     own = labels.align_to(job.graph)
-    subject = explore(job.graph, own, embedding=job.vectors, on_step=on_step, **job.options)
+    subject = prepare(job.graph, own, embedding=job.vectors, on_step=on_step, **job.options)
     doubts = doubts_of(job.graph, own, subject.embedding, job.options["random_state"])
-    return findings(replace(subject, doubts=doubts), job.ids)
+    return replace(subject, doubts=doubts)

@@ -1,6 +1,5 @@
-// Owns the answers: they go to the server that this page came from, which has them on disk before
-// it says so; without a server they stay in the page until they are downloaded.
-const server = page.server ?? null;
+// Owns the answers: they go to Python, and are shown when they are saved there; without a server
+// or a notebook they stay in the page until they are downloaded.
 const original = values.slice();
 /** @type {{ session: string | null | undefined, revision: number, findings: number, undo: number,
  *   own: [string, Value][][], state: State | null, shown?: string }} */
@@ -141,36 +140,18 @@ async function undo() {
 
 const messageOf = (error) => (error instanceof Error ? error.message : String(error));
 
-/** Ask the server and take what it says; what went wrong is shown, and nothing else changes. */
+/** Ask Python and take what it says; what went wrong is shown, and nothing else changes. */
 async function send(name, body) {
   try {
-    const state = server ? await ask(name, body) : local(name, body);
+    const state = !server
+      ? local(name, body)
+      : await (name === "state" ? askState() : ask(name, body));
     follow(state);
     return state;
   } catch (error) {
-    alarm(`Not saved: ${messageOf(error)}`);
+    alarm(name === "state" ? capitalise(messageOf(error)) : `Not saved: ${messageOf(error)}`);
     return null;
   }
-}
-
-async function ask(name, body) {
-  const reply = await fetch(
-    name,
-    body === undefined
-      ? {}
-      : {
-          method: "POST",
-          headers: { "Content-Type": "application/json" },
-          body: JSON.stringify(body),
-        },
-  ).catch(() => {
-    throw new Error("the server does not answer; is `unseen label` still running?");
-  });
-  const content = await reply
-    .json()
-    .catch(() => ({ error: `the server answered ${reply.status}` }));
-  if (!reply.ok) throw new Error(content.error ?? `the server answered ${reply.status}`);
-  return content;
 }
 
 /** Do what the server does, for a page from disk. */
@@ -306,17 +287,4 @@ function downloadLabels() {
     used = [0, 1, ...[2, 3, 4, 5].filter((k) => rows.some((row) => row[k]))];
   download("labels.csv", csv([header, ...rows].map((row) => used.map((k) => row[k]))));
   tell(`${count(rows.length, "row", "rows")} saved as labels.csv`);
-}
-
-/** Look for answers of other windows, and for the end of an update. */
-async function poll() {
-  if (!document.hidden || saved.state?.update?.running) {
-    try {
-      follow(await ask(`state?revision=${saved.revision}&findings=${saved.findings}`));
-      if (byId("alarm").textContent.startsWith("Lost")) alarm("");
-    } catch (error) {
-      alarm(`Lost the server: ${messageOf(error)}`);
-    }
-  }
-  setTimeout(poll, saved.state?.update?.running ? 400 : 1500);
 }

@@ -11,6 +11,7 @@ function select(i, { move = false } = {}) {
   }
   if (i >= 0 && move) goTo(i);
   else redraw();
+  if (isFramed) shareSelection();
 }
 
 function refresh() {
@@ -34,16 +35,15 @@ function setTheme(name) {
 }
 const prefersDark = window.matchMedia("(prefers-color-scheme: dark)");
 setTheme(prefersDark.matches ? "dark" : "light");
-prefersDark.addEventListener("change", () => {
-  setTheme(prefersDark.matches ? "dark" : "light");
+function changeTheme(name) {
+  setTheme(name);
   refresh();
   fillPanels();
-});
-byId("theme").addEventListener("click", () => {
-  setTheme(themeName() === "dark" ? "light" : "dark");
-  refresh();
-  fillPanels();
-});
+}
+prefersDark.addEventListener("change", () => changeTheme(prefersDark.matches ? "dark" : "light"));
+byId("theme").addEventListener("click", () =>
+  changeTheme(themeName() === "dark" ? "light" : "dark"),
+);
 
 function showAs(table) {
   byId("table-view").hidden = !table;
@@ -64,6 +64,7 @@ function fillColourings(key) {
   byId("colouring").value = state.colouring.key;
 }
 byId("colouring").addEventListener("change", (event) => colourBy(event.target.value));
+byId("title").textContent = page.title;
 byId("subtitle").textContent = page.subtitle;
 addTab("classes", "Classes");
 addTab("questions", "Questions");
@@ -80,7 +81,7 @@ fillLegend();
 new ResizeObserver(resize).observe(stage);
 resize();
 document.documentElement.dataset.renderer = renderer.kind;
-if (server) poll();
+if (server && !isFramed) poll();
 if (location.hash.startsWith("#rows=")) choose(rowsShared(location.hash.slice(6)));
 
 /** For the console and for tests: where a node is on the screen, and how long drawing takes. */

@@ -91,7 +91,9 @@ function fillSelection() {
       "div",
       { class: "links" },
       button("Clear selection", () => choose([]), { class: "link" }),
-      button("Copy the address", copyAddress, { class: "link", id: "copy-address" }),
+      hasAddress
+        ? button("Copy the address", copyAddress, { class: "link", id: "copy-address" })
+        : null,
       button(
         "Save as CSV",
         () => download("selected-nodes.csv", csv([["node"], ...rows.map((i) => [page.ids[i]])])),

@@ -55,7 +55,7 @@ const isUpdateNext = () =>
   server && !current() && answersSince() > 0 && !saved.state?.update?.running;
 
 // Hints are shown until they are dismissed, then never again: browsers keep that for a file by its
-// storage, and for the app, whose port changes, by a cookie.
+// storage, for the app, whose port changes, by a cookie, and for a frame by the notebook.
 const HINTS = {
   map:
     "Each point is a node, and similar nodes are close together. Click a point to see what is " +
@@ -70,8 +70,10 @@ const HINTS = {
 /** Where the map has no room for a hint, which is then in the panel. */
 const narrow = window.matchMedia("(max-width: 820px)");
 narrow.addEventListener("change", () => fillPanels());
-const dismissed = new Set(/unseen_hints=([a-z.]*)/.exec(document.cookie)?.[1].split("."));
+const dismissed = new Set();
 try {
+  for (const key of /unseen_hints=([a-z.]*)/.exec(document.cookie)?.[1].split(".") ?? [])
+    dismissed.add(key);
   for (const key of (localStorage.getItem("unseen-hints") ?? "").split(".")) dismissed.add(key);
 } catch {} // storage is switched off: hints come back with the next page
 
@@ -84,8 +86,9 @@ function hint(key) {
   const dismiss = () => {
     dismissed.add(key);
     const keys = [...dismissed].filter(Boolean).join(".");
-    document.cookie = `unseen_hints=${keys}; max-age=315360000; path=/; samesite=strict`;
+    report({ hints: keys });
     try {
+      document.cookie = `unseen_hints=${keys}; max-age=315360000; path=/; samesite=strict`;
       localStorage.setItem("unseen-hints", keys);
     } catch {}
     fillPanels();

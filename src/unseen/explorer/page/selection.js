@@ -5,13 +5,21 @@ let selection = new Set(),
   mode = "move";
 
 /** Select these nodes, or add them to those selected. */
-function choose(rows, { add = false, from = "" } = {}) {
+function choose(rows, { add = false, from = "", share = true } = {}) {
   selection = new Set(add ? [...selection, ...rows] : rows);
   paint();
   fillSelection();
   fillTable();
   if (selection.size) openTab("selection");
   say(`${count(selection.size, "node", "nodes")} selected${from ? ` (${from})` : ""}`);
+  if (share) shareSelection();
+}
+
+/** Tell a notebook what is selected; elsewhere the address holds it. */
+function shareSelection() {
+  const rows = selection.size || state.selected < 0 ? [...selection] : [state.selected];
+  if (isFramed) report({ selection: rows.map((i) => page.ids[i]) });
+  if (!hasAddress) return;
   const shared = sharedRows();
   history.replaceState(
     null,
@@ -20,6 +28,15 @@ function choose(rows, { add = false, from = "" } = {}) {
   );
 }
 
+/** Select what Python selected. */
+function takeSelection(nodes) {
+  const rows = nodes.map(rowOf).filter((i) => i >= 0),
+    isShowing = !selection.size && rows.length === 1 && rows[0] === state.selected;
+  if (isShowing || (rows.length === selection.size && rows.every((i) => selection.has(i)))) return;
+  choose(rows, { share: false });
+}
+
+const hasAddress = location.protocol !== "about:"; // as that of a frame in a notebook
 const MOST_SIGNS = 30000; // of an address; browsers and mail programs cut longer ones
 
 /** The selection as part of the address: runs of rows, each as distance to the last and length. */

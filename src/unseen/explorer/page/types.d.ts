@@ -148,7 +148,7 @@ interface Page {
   features: Features | null;
   palette: { classes: Shades; steps: Shades; quiet: Plain; map: Plain; safe: number };
   shapes: string[];
-  server?: { file: string; answers: number };
+  server?: { file: string; answers: number; notebook?: boolean };
   /** How many answers could be undone at the last update. */
   answers?: number;
   rates: ErrorRates | null;
@@ -179,6 +179,17 @@ interface State {
   };
   findings?: Partial<Page> | null;
 }
+/** What a notebook tells the page: a state or an error after a request, and what changed elsewhere. */
+interface Notice {
+  id?: string;
+  state?: State;
+  error?: string;
+  selection?: string[];
+  theme?: "light" | "dark";
+  lost?: boolean;
+}
+/** The page as `widget.js` has it, cut where its content goes. */
+declare const BEFORE: string, AFTER: string;
 interface Scene {
   colour: Uint8Array;
   shape: Uint8Array;
