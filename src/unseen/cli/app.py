@@ -63,7 +63,10 @@ COMMANDS = {
     ),
     "suggest": (
         "Suggest which nodes to label next.",
-        ("unseen suggest edges.csv --labels labels.csv --budget 10 -o ask.csv",),
+        (
+            "unseen suggest edges.csv --labels labels.csv --budget 10 -o ask.csv",
+            "unseen suggest edges.csv --labels labels.csv --random 5 -o tasks.json   # for Label Studio",
+        ),
     ),
     "accept": (
         "Turn candidate classes into labels.",
@@ -77,6 +80,10 @@ COMMANDS = {
     "label": (
         "Label nodes in your browser.",
         ("unseen label edges.csv --features features.csv --labels labels.csv",),
+    ),
+    "export": (
+        "Write the map for another tool: Embedding Atlas.",
+        ("unseen export atlas edges.csv --labels labels.csv -o map.parquet",),
     ),
     "evaluate": (
         "Score an embedding by classifying its nodes.",

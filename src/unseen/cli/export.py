@@ -1,0 +1,57 @@
+"""`unseen export`: the map and the findings as a file that another tool opens."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from unseen.cli import options
+from unseen.cli.explore import PageOptions
+from unseen.cli.inputs import NewClasses, Search
+from unseen.cli.output import print_json, progress, tell_output
+from unseen.data.files import refuse_overwriting, require_writable
+from unseen.errors import OutputError, logger
+
+OUTPUT = Path("map.parquet")
+
+
+@options.command
+def export(
+    tool: Annotated[Literal["atlas"], "The tool that opens the file: atlas is Embedding Atlas."],
+    source: options.Source,
+    *,
+    output: Annotated[Path, "File to write (.parquet)."] = OUTPUT,
+    shown: PageOptions,
+    new: NewClasses,
+    search: Search,
+) -> None:
+    """Write the map of all nodes, with labels, predicted and candidate classes, for another tool."""
+    if output.suffix.lower() != ".parquet":
+        msg = f"cannot write {output}: Embedding Atlas reads Parquet; name a file that ends in .parquet"
+        raise OutputError(msg)
+    refuse_overwriting(output, [*search.paths(source), search.embedding])
+    require_writable(output, example=OUTPUT.name)
+    method = search.choose_method(search.seed)
+
+    import pyarrow.parquet as pq
+
+    from unseen.data.files import atomic_path
+    from unseen.embedding import Embedding
+    from unseen.explorer.atlas import FLAGS, atlas_table
+    from unseen.explorer.explore import prepare
+
+    data = search.load(source)
+    labels = search.hide_labels(data, search.seed)[0]
+    given: dict[str, Any] = {"embedding" if isinstance(method, Embedding) else "method": method}
+    with progress("looking for missing classes") as move:
+        subject = prepare(
+            data.graph, labels, on_step=move, **given, **search.explore_arguments(data, labels, 0, new)
+        )
+    with progress("drawing the map") as move:
+        table = atlas_table(subject, max_nodes=shown.max_nodes, random_state=search.seed, on_progress=move)
+    with atomic_path(output) as temporary:
+        pq.write_table(table, temporary)
+    tell_output(output)
+    logger.info("open it with: embedding-atlas %s %s", output, FLAGS)
+    if search.json:
+        print_json({"output": str(output), "nodes": table.num_rows, "columns": table.column_names})

@@ -1,0 +1,81 @@
+"""The map as a table that Embedding Atlas opens: places, texts, nearest nodes, labels and predicted classes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from unseen.data.ids import id_array
+from unseen.explorer.build import MAX_NODES, Subject, choose_rows
+from unseen.explorer.content import unpack
+from unseen.explorer.edges import list_nearest
+from unseen.explorer.layout import Progress, lay_out, leading_columns
+from unseen.ids import Floats, match_ids
+from unseen.randomness import RandomState, as_generator
+
+FLAGS = "--x x --y y --text text --neighbors neighbors"
+"""What `embedding-atlas` has to be told about the columns."""
+
+
+def atlas_table(
+    subject: Subject,
+    *,
+    max_nodes: int = MAX_NODES,
+    random_state: RandomState = 0,
+    on_progress: Progress = None,
+) -> pa.Table:
+    """Return one row per node of the map.
+
+    Parameters
+    ----------
+    subject, max_nodes, random_state, on_progress
+        As for :func:`unseen.explorer.build_page`; the map is the same.
+
+    Returns
+    -------
+    pyarrow.Table
+        ``node, x, y, text, neighbors, label``, and with labels ``class, probability, status`` as
+        :meth:`unseen.Discovery.predictions` has them. `neighbors` are the nearest nodes in the embedding: row numbers
+        from 0 and distances. Where nodes have no texts, `text` is the id.
+
+    Examples
+    --------
+    >>> import unseen
+    >>> table = atlas_table(Subject(unseen.Embedding(np.eye(4))))
+    >>> table.column_names, table["text"].to_pylist()
+    (['node', 'x', 'y', 'text', 'neighbors', 'label'], ['0', '1', '2', '3'])
+    """
+    rng = as_generator(random_state)
+    rows = choose_rows(subject, max_nodes, rng, [])
+    ids = subject.embedding.node_ids[rows]
+    columns = leading_columns(subject.embedding.vectors[rows], rng)
+    x, y = lay_out(columns, rng, on_progress=on_progress).astype(np.float32).T
+    names = [str(node) for node in ids.tolist()]
+    texts = None if subject.graph is None else subject.graph.texts
+    if texts is not None and subject.graph is not None:
+        own = texts[match_ids(ids, subject.graph.node_ids)].tolist()
+        names = [text.strip() or name for text, name in zip(own, names, strict=True)]
+    labels = None if subject.labels is None else subject.labels.of_nodes(ids).to_lists()
+    given = ["|".join(labels[node]) if labels and node in labels else None for node in ids.tolist()]
+    table: dict[str, Any] = {"node": id_array(ids), "x": x, "y": y, "text": names}
+    table |= {"neighbors": _list_neighbours(columns), "label": pa.array(given, pa.string())}
+    if subject.discovery is not None:
+        found = subject.discovery.predictions()
+        places = match_ids(ids, found["node"].to_numpy(zero_copy_only=False))
+        table |= {name: found[name].take(pa.array(places)) for name in ("class", "probability", "status")}
+    return pa.table(table)
+
+
+def _list_neighbours(columns: Floats) -> pa.Array:
+    """Return a struct of ids and distances for every row; its lists are empty where neighbours are not listed."""
+    near = list_nearest(columns, [])
+    ids = np.zeros((len(columns), 0), int) if near is None else unpack(near["values"]).reshape(-1, near["k"])
+    gaps = columns[:, None] - columns[ids] if ids.size else np.zeros((*ids.shape, 1))
+    distances = np.sqrt(np.einsum("nkd,nkd->nk", gaps, gaps))
+    kind = pa.struct({"ids": pa.list_(pa.int64()), "distances": pa.list_(pa.float64())})
+    return pa.array(
+        [{"ids": row, "distances": far} for row, far in zip(ids.tolist(), distances.tolist(), strict=True)],
+        kind,
+    )
