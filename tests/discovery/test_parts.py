@@ -371,7 +371,7 @@ def test_suggestions_are_written(case, tmp_path):
     assert header == "node,label,replaces,status,drawn,pool,reason,likely_class,unseen_probability,group"
     assert first.startswith(f"{chosen[0].node},")
     save_suggestions(chosen, tmp_path / "next.json")
-    assert json.loads((tmp_path / "next.json").read_text())[0]["node"] == chosen[0].node
+    assert json.loads((tmp_path / "next.json").read_text())[0]["data"]["node"] == chosen[0].node
 
 
 def test_labels_of_one_region_are_told_from_random_ones_whatever_is_missing():

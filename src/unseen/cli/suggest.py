@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 from unseen.cli import options
@@ -21,7 +22,9 @@ def suggest(
     *,
     budget: Annotated[int, Limits(1), "Number of nodes to suggest."] = 20,
     random: RandomQuestions = 0,
-    output: options.TableFile = None,
+    output: Annotated[
+        Path | None, "Output file (.csv, .tsv, .parquet, or .json for Label Studio); - writes csv to stdout."
+    ] = None,
     search: Search,
 ) -> None:
     """Suggest which nodes to label next, so that missing classes are found with few labels."""

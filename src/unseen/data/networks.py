@@ -35,7 +35,15 @@ _NETWORKX_NODE, _LONGEST_LINE = 300, 100_000
 
 def read(file: File, role: Role, options: Options, n_bytes: int | None) -> Batches:  # noqa: ARG001
     """Yield the edges of a file with all its nodes, or its nodes with their attributes."""
-    graph = parse_network(file, directed=options.directed)
+    data = file.read()
+    if role == "labels" and file.suffix == ".json" and data.lstrip()[:1] == b"[":
+        from unseen.data.label_studio import read_export
+
+        with explain_errors(file, file.suffix):
+            _require_bounded(file, data)
+            yield read_export(json.loads(data), file.name, options.label_column)
+        return
+    graph = parse_network(file, directed=options.directed, data=data)
     if options.directed and not graph.is_directed():  # the file says so, and the order of ends is lost
         need_library("networkx", file.name, "formats").set_edge_attributes(graph, False, "directed")
     named = file.suffix in _NAMES_ITS_NODES and options.label_column != "label"
@@ -43,10 +51,10 @@ def read(file: File, role: Role, options: Options, n_bytes: int | None) -> Batch
     yield network_table(graph, role, file.name, weight=options.weight, without=without)
 
 
-def parse_network(file: File, *, directed: bool = False) -> Any:
-    """Return the networkx graph of a file."""
+def parse_network(file: File, *, directed: bool = False, data: bytes | None = None) -> Any:
+    """Return the networkx graph of a file, whose content may have been read already."""
     networkx = need_library("networkx", file.name, "formats")
-    data = file.read()
+    data = file.read() if data is None else data
     with explain_errors(file, file.suffix):
         _require_bounded(file, data)
         graph = _parse(networkx, data, file.suffix, directed)

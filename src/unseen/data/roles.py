@@ -190,6 +190,10 @@ class LabelReader(Reader[LabelRows]):
 
     def _piece(self, table: Table) -> LabelRows:
         positions = self.positions
+        if table.text and table.find(("annotation_id",)) is not None:
+            from unseen.data.label_studio import merge_columns
+
+            table = merge_columns(table, positions["label"])
         ids = table.ids(positions["node"], "node")
         rows, names = label_values(table.columns[positions["label"]], table.source)
         hint = HEADER_HINT if table.text and table.names is None else ""

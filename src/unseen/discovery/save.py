@@ -46,9 +46,10 @@ def _suffix(path: AnyPath) -> str:
 
 
 def save_suggestions(suggestions: Sequence[Suggestion], path: AnyPath) -> None:
-    """Write suggested nodes, one row each, as JSON or as a table with columns for the answers."""
+    """Write suggested nodes: a table with columns for the answers, or JSON with the tasks of Label Studio."""
     import pyarrow as pa
 
+    from unseen.data.label_studio import make_tasks
     from unseen.data.labels_file import QUESTION_COLUMNS
 
     rows = [suggestion.to_dict() for suggestion in suggestions]
@@ -59,7 +60,8 @@ def save_suggestions(suggestions: Sequence[Suggestion], path: AnyPath) -> None:
         "unseen_probability": pa.float64(),
     }
     columns = {name: pa.array([row.get(name, "") for row in rows], kinds[name]) for name in QUESTION_COLUMNS}
-    write_result(path, pa.table(columns), rows)
+    tasks = make_tasks(rows, getattr(suggestions, "texts", {}), getattr(suggestions, "classes", ()))
+    write_result(path, pa.table(columns), tasks)
 
 
 def write_predictions(target: Any, table: Any, graph: Any = None) -> None:

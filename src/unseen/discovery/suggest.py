@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from types import MappingProxyType
 from typing import Any
@@ -20,7 +20,7 @@ from unseen.discovery.space import Matrix, make_space, unit_vectors
 from unseen.discovery.target import searched
 from unseen.embedding import Embedding
 from unseen.engine.run import libraries_on_one_thread
-from unseen.errors import InputError, counted, logger
+from unseen.errors import InputError, counted, logger, need_library
 from unseen.graph import Graph
 from unseen.ids import Ints, as_ids, id_order, match_ids
 from unseen.labels import RANDOM, SCORE, Labels
@@ -89,11 +89,37 @@ class Suggestion:
 
 
 class Suggestions(list[Suggestion]):
-    """A list of suggestions that notebooks show as a table, with the texts of the nodes."""
+    """A list of suggestions that notebooks show as a table, with the texts of the nodes and the labelled classes."""
 
-    def __init__(self, suggestions: Iterable[Suggestion], texts: Mapping[Node, str]) -> None:
+    def __init__(
+        self, suggestions: Iterable[Suggestion], texts: Mapping[Node, str], classes: Sequence[str] = ()
+    ) -> None:
         super().__init__(suggestions)
-        self.texts = texts
+        self.texts, self.classes = texts, tuple(classes)
+
+    def to_argilla(self) -> list[Any]:
+        """Return a record of Argilla for each question, with the class that fits best as its suggestion.
+
+        A record has the field `text`, a suggestion for the question `label`, and everything else as metadata. Its score
+        is the probability that the node belongs to a labelled class.
+        """
+        argilla = need_library("argilla", "to_argilla")
+        records = []
+        for each in self:
+            row = {name: value for name, value in each.to_dict().items() if value is not None}
+            score = 1 - each.unseen_probability
+            likely = [] if each.likely_class is None else [each.likely_class]
+            records.append(
+                argilla.Record(
+                    id=str(each.node),
+                    fields={"text": self.texts.get(each.node) or str(each.node)},
+                    metadata={**row, "node": str(each.node)},
+                    suggestions=[
+                        argilla.Suggestion("label", name, score=score, agent="unseen") for name in likely
+                    ],
+                )
+            )
+        return records
 
     def _repr_html_(self) -> str:
         columns: dict[str, list[object]] = {"node": [each.node for each in self]}
@@ -173,14 +199,16 @@ def suggest(
             drawn = draw_questions(labels, random, draw_seed)
             asked = {*labels.answers, *(each.node for each in drawn)}
             suggestions = [*drawn, *_from_nothing(graph, int(budget), method, rng, asked)]
-            return Suggestions(suggestions, texts_of(graph, [each.node for each in suggestions]))
+            texts = texts_of(graph, [each.node for each in suggestions])
+            return Suggestions(suggestions, texts, labels.classes)
         seed = random_state
         discovery = discover(graph, labels, method=method, target=target, random_state=seed, on_step=on_step)
     is_done = random and not discovery.classes
     after_the_first = 0 if is_done else max(int(budget) - FINE_GROUPS, 0)
     doubts = _in_doubt(graph, discovery, min(int(budget) // DOUBTS, after_the_first))
     suggestions = [*suggest_from(discovery, int(budget) - len(doubts), int(random), draw_seed), *doubts]
-    return Suggestions(suggestions, texts_of(graph, [each.node for each in suggestions]))
+    known = () if discovery.labels is None else discovery.labels.classes
+    return Suggestions(suggestions, texts_of(graph, [each.node for each in suggestions]), known)
 
 
 def draw_questions(
