@@ -44,6 +44,8 @@ class Job:
         Whether large arrays may lie on disk.
     loaded : bool
         Whether the graph is in memory already.
+    graph_nodes : int or None
+        Nodes of all processes together; None where there is one process.
     """
 
     nodes: int
@@ -56,6 +58,12 @@ class Job:
     halo: int = 0
     scratch: bool = False
     loaded: bool = True
+    graph_nodes: int | None = None
+
+    @property
+    def all_nodes(self) -> int:
+        """Nodes of the whole graph."""
+        return self.graph_nodes or self.nodes
 
     @property
     def tall(self) -> float:

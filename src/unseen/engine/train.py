@@ -192,7 +192,13 @@ def _check_memory(
         columns = 0 if meta.features is None else int(meta.features["columns"])
         # parts of one process may need the same rows, or each other's: it is this much at most
         halo = min(halo, meta.n_nodes - rows)
-        sizes = {"labelled": labelled, "halo": halo, "scratch": scratch, "loaded": False}
+        sizes = {
+            "labelled": labelled,
+            "halo": halo,
+            "scratch": scratch,
+            "loaded": False,
+            "graph_nodes": meta.n_nodes,
+        }
         jobs.append(make_job(estimator, rows, entries, (columns, columns * rows), **sizes))
     largest = max(jobs, key=lambda job: job.entries + 4 * job.nodes)
     check_memory(estimator, largest, force=force, processes=int(os.environ.get("LOCAL_WORLD_SIZE", "1")))

@@ -43,6 +43,7 @@ from unseen.methods.selection import (
     of_kernel,
 )
 from unseen.methods.views import (
+    BLOCK,
     SMALL_GRAPH,
     WALKS,
     Pool,
@@ -68,9 +69,8 @@ MOST_JOINING = 3
 """How many views may join those that are as good as the best."""
 DEFAULT = ("weighted/middle", "walk/near", "eigen/raw", "rows/raw")
 """The first of these that a graph has serves where no label helps to choose."""
-TAKEN = 1200
-"""Columns that are held beside one base of features and those of the structure, roughly: views side by side, and their
-strongest directions."""
+STRUCTURE = 100
+"""Columns of the views of a large graph without features, roughly."""
 AS_THEY_ARE, TWICE = ("plain/raw", "weighted/raw"), "weighted/twice"
 NOT_FAR = ("plain/near", "narrow/near", "weighted/near", "weighted/second", TWICE)
 """Views that come first where labels say that neighbours differ; where only features say it, the first two alone."""
@@ -121,12 +121,14 @@ class RECTPlus(Method):
 
     @classmethod
     def _bytes_needed(cls, job: Job) -> float:
-        widths = widths_of(job.nodes)
-        if widths.walk:
-            return 25_500.0 * job.nodes + 25.0 * job.entries
-        of_features = min(widths.weighted, job.feature_columns)
-        columns = of_features + widths.rows + widths.eigen + TAKEN
-        return 4.0 * job.nodes * columns + 60.0 * job.entries + job.feature_bytes(24, 45)
+        if widths_of(job.all_nodes).walk:  # of several processes each has all of it
+            return 25_500.0 * job.all_nodes + 25.0 * job.entries * job.all_nodes / job.nodes
+        has_features = job.feature_columns > 0
+        smoothing = 16.0 * job.nodes * BLOCK + 20.0 * job.entries + (0 if has_features else 256.0 * job.nodes)
+        columns = job.columns if has_features else min(job.columns, STRUCTURE)
+        result = 0.0 if job.scratch else 4.0 * job.nodes * columns
+        working = (9e7 if has_features else 2e7) + max(smoothing, result)
+        return max(working + job.feature_bytes(8, 0), job.feature_bytes(16, 0))
 
     @classmethod
     def _smaller_method(cls) -> type[Method]:

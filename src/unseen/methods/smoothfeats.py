@@ -16,7 +16,7 @@ from unseen.ids import Singles
 from unseen.labels import Labels
 from unseen.linalg.normalize import to_unit_rows
 from unseen.linalg.smoothing import GraphSmoother, smoothing_filter
-from unseen.linalg.svd import OVERSAMPLING, truncated_svd
+from unseen.linalg.svd import GRAM_COLUMNS, OVERSAMPLING, truncated_svd
 from unseen.methods.base import Method, Traits, Vectors, rows_and_columns
 from unseen.methods.vocabulary import Columns, Steps, Teleport
 from unseen.randomness import child_seed, keyed_uniform, node_keys
@@ -52,7 +52,9 @@ class SmoothFeats(Method):
     @classmethod
     def _bytes_needed(cls, job: Job) -> float:
         if job.source == "features":
-            return 6.4 * job.tall + 450.0 * job.nodes + max(50.0 * job.entries, job.feature_bytes(18, 33))
+            smoothing = 16.0 * job.nodes * min(COLUMNS, job.columns) + 12.0 * job.entries
+            factors = 1.0 if job.feature_columns <= GRAM_COLUMNS else 6.4
+            return factors * job.tall + max(smoothing, job.feature_bytes(16, 33))
         return 7.6 * job.tall + 450.0 * job.nodes + 62.0 * job.entries
 
     def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:  # noqa: ARG002

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import signal
 import tempfile
 import time
@@ -66,6 +67,7 @@ def kill_workers(method: str, repeats: int, nodes: int) -> Table:
             moment = Moment(int(rng.integers(total)), rng.uniform(0, step), int(rng.integers(2)))
             disturbed = _disturbed(job, output, moment)
             if disturbed is None:
+                shutil.rmtree(output)  # the next one begins without vectors
                 continue
             reached, training = disturbed
             vectors = read_vectors(output).vectors
