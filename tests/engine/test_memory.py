@@ -73,12 +73,16 @@ def test_what_would_fit_is_named(available) -> None:
 
 def test_another_method_is_named_where_one_cannot_train_on_parts(available) -> None:
     large = Job(2_000_000, 8_000_000, 64, source="identity")
-    available(6)
-    assert "use --method rect-n --dim 64, or unseen partition" in refusal("rect-plus", large)
-    available(2.5)
-    assert "use --method rect-n --dim 16, or" in refusal("rect-plus", large)
     available(1)
     assert "python -m unseen.scale --method rsdne-light on several machines" in refusal("rsdne", large)
+    available(12)
+    wide = Job(10_000_000, 100_000_000, 400, feature_columns=1000, feature_entries=100_000_000)
+    message = refusal("rect-plus", wide)
+    assert (
+        "use --scratch FOLDER, or --dim 200, or unseen partition and python -m unseen.scale --method rect-plus"
+        in message
+    )
+    check_memory(unseen.RECTPlus(), replace(wide, scratch=True))
 
 
 def test_a_large_job_is_reported_before_it_starts(available, caplog: pytest.LogCaptureFixture) -> None:
@@ -130,6 +134,7 @@ def test_the_memory_that_a_process_may_hold_has_what_it_holds_already(
         (30_000, "rect", {"n_components": 64, "epochs": 1}),
         (50_000, "rsdne-light", {"n_components": 64, "max_iter": 1}),
         (100_000, "smoothfeats", {"n_components": 64}),
+        (50_000, "rect-plus", {}),
     ],
 )
 def test_the_estimate_is_between_the_peak_and_a_quarter_more(n: int, method: str, params: dict) -> None:

@@ -44,6 +44,7 @@ from unseen.methods.selection import (
 )
 from unseen.methods.views import (
     BLOCK,
+    NARROW_ROWS,
     SMALL_GRAPH,
     WALKS,
     Pool,
@@ -124,18 +125,14 @@ class RECTPlus(Method):
         if widths_of(job.all_nodes).walk:  # of several processes each has all of it
             return 25_500.0 * job.all_nodes + 25.0 * job.entries * job.all_nodes / job.nodes
         has_features = job.feature_columns > 0
-        smoothing = 16.0 * job.nodes * BLOCK + 20.0 * job.entries + (0 if has_features else 256.0 * job.nodes)
+        at_once = BLOCK if job.nodes <= NARROW_ROWS else BLOCK // 2
+        smoothing = (
+            16.0 * job.nodes * at_once + 20.0 * job.entries + (0 if has_features else 256.0 * job.nodes)
+        )
         columns = job.columns if has_features else min(job.columns, STRUCTURE)
         result = 0.0 if job.scratch else 4.0 * job.nodes * columns
         working = (9e7 if has_features else 2e7) + max(smoothing, result)
         return max(working + job.feature_bytes(8, 0), job.feature_bytes(16, 0))
-
-    @classmethod
-    def _smaller_method(cls) -> type[Method]:
-        """Return a method that trains on parts."""
-        from unseen.methods.registry import method_class
-
-        return method_class("rect-n")
 
     def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:
         if (
