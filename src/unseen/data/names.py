@@ -261,8 +261,11 @@ def edge_columns(names: Sequence[str], is_numeric: Sequence[bool]) -> dict[str, 
     {'src': 0, 'dst': 1, 'weight': 2}
     """
     names = neo4j_names(names, "edges")
-    known = {"src": SRC, "dst": DST, "weight": WEIGHT, "type": EDGE_TYPE, "sign": SIGN}
-    found = {meaning: find_name(names, usual) for meaning, usual in known.items()}
+    known, own = {"src": SRC, "dst": DST, "weight": WEIGHT, "type": EDGE_TYPE, "sign": SIGN}, lower(names)
+    found = {
+        meaning: next((own.index(name) for name in usual if name in own), None)
+        for meaning, usual in known.items()
+    }
     if found["src"] is None or found["dst"] is None:
         free = [k for k in range(len(names)) if k not in found.values()]
         pair = find_ends([names[k] if k in free else "" for k in range(len(names))], any_stem=True)

@@ -1,12 +1,7 @@
 """Reading one source in one role: edges, nodes, features or labels, at once or in pieces.
 
 A reader turns the batches of its source into pieces of its role; :mod:`unseen.data.roles` has one for each. Edges come
-in pieces, by the same code whether the graph is built in memory or on disk::
-
-    reader = EdgeReader("edges.csv", Options(), report)
-    reader.open()
-    for piece in reader.pieces():  # piece.src, piece.dst, piece.weight
-        ...
+in pieces, by the same code whether the graph is built in memory or on disk.
 """
 
 from __future__ import annotations

@@ -226,7 +226,7 @@ def _with_header(
         return replace(layout, names=names)
     reason = explain_header(role, first, below)
     if reason is not None:
-        return replace(layout, names=names, reason="" if has_sure_names(role, first) else reason)
+        return replace(layout, names=names, reason=reason)
     if not options.header:
         return replace(layout, first=names if may_be_header(role, first, below) else None)
     if role != "edges":
@@ -269,6 +269,8 @@ def holds_only(test: Callable[[str], bool], rows: Sequence[Sequence[str]], colum
 def explain_header(role: Role, cells: Sequence[str], rows: Sequence[Sequence[str]]) -> str | None:
     """Return why the first row of a file is a header, or None; `rows` are those below it, or the first of many.
 
+    Names that the documentation asks for need no reason, which is empty then.
+
     Examples
     --------
     >>> explain_header("edges", ["zig", "zag", "zug"], [["P1", "P2", "3"]])
@@ -277,7 +279,7 @@ def explain_header(role: Role, cells: Sequence[str], rows: Sequence[Sequence[str
     True
     """
     if has_sure_names(role, cells):
-        return "it has known names"
+        return ""
     n_ids = 2 if role == "edges" else 1
     below = {row[k] for row in rows for k in range(min(n_ids, len(row)))}
     if below.intersection(cell for cell in cells[:n_ids] if cell):
