@@ -16,10 +16,11 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from unseen.embedding import Embedding
-from unseen.engine.run import libraries_on_one_thread
+from unseen.engine.run import Run, libraries_on_one_thread
 from unseen.graph import Graph
-from unseen.linalg.normalize import l1_rows, l2_rows
-from unseen.linalg.svd import truncated_svd
+from unseen.linalg.normalize import l2_rows
+from unseen.linalg.smoothing import GraphSmoother
+from unseen.linalg.svd import times, truncated_svd
 from unseen.methods.smoothfeats import SmoothFeats
 from unseen.randomness import child_seed
 
@@ -93,20 +94,24 @@ def make_surroundings(graph: Graph, rng: np.random.Generator) -> Axes:
         n_components=min(BLOCK_COLUMNS, *features.shape), steps=0, random_state=child_seed(rng)
     )
     own = method.fit_transform(graph).vectors
-    walk = l1_rows(graph.adjacency)
-    near = walk @ own
+    n, width = own.shape
     counts = [np.diff(graph.adjacency.indptr), np.asarray((features != 0).sum(axis=1)).ravel()]
     sizes = np.log1p(np.column_stack(counts), dtype=np.float64)
     sizes = (sizes - sizes.mean(axis=0)) / np.maximum(sizes.std(axis=0), 1e-9)
-    blocks = np.hstack([own, l2_rows(near), l2_rows(walk @ near)]) / np.sqrt(3)
-    return principal_axes(np.hstack([blocks, SIZE_SHARE * sizes]).astype(np.float32))
+    table = np.empty((n, 3 * width + 2), dtype=np.float32)
+    smoother, block = GraphSmoother(Run().matrix(graph.adjacency)), own
+    for first in range(0, 3 * width, width):  # the own ones, and means over neighbours once and twice
+        block = smoother.mean(block) if first else own
+        np.divide(l2_rows(block), np.sqrt(np.float32(3)), out=table[:, first : first + width])
+    table[:, -2:] = SIZE_SHARE * sizes
+    return principal_axes(table)
 
 
 def principal_axes(vectors: Matrix) -> Axes:
     """Return the vectors minus their mean along their principal axes, the strongest first."""
     centred = vectors - vectors.mean(axis=0)
     squares, axes = np.linalg.eigh((centred.T @ centred).astype(np.float64))
-    return Axes(centred @ axes[:, ::-1].astype(np.float32), np.maximum(squares[::-1], 0.0))
+    return Axes(times(centred, axes[:, ::-1], Run(), out=centred), np.maximum(squares[::-1], 0.0))
 
 
 def unit_vectors(vectors: Matrix | sp.csr_array, rng: np.random.Generator) -> Matrix:
