@@ -1,4 +1,4 @@
-"""Environments of their own for tests with other people's tools: what is installed here, and these packages."""
+"""Other people's tools, each in an environment of its own, and their servers."""
 
 from __future__ import annotations
 
@@ -6,58 +6,32 @@ import os
 import socket
 import subprocess
 import sys
-import sysconfig
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from waiting import DEADLINE, wait_for
 
-CONSTRAINTS = Path(__file__).parent.parent / "constraints.txt"
+TOOLS = Path(__file__).parent.parent / "tools"
 
 
-def make_environment(name: str, *packages: str, alone: str = "") -> Path:
-    """Return the folder of the commands of an environment with `packages`, which is built once; skip without an index.
-
-    What is installed in the environment of the tests can be imported there, too. The package `alone` comes without its
-    dependencies.
-    """
-    folder = Path(sys.prefix) / "environments" / name
-    stamp, wanted = folder / "packages.txt", "\n".join([*packages, alone, CONSTRAINTS.read_text("utf-8")])
-    if stamp.exists() and stamp.read_text("utf-8") == wanted:
-        return folder / "bin"
-    subprocess.run([sys.executable, "-m", "venv", folder], check=True, timeout=DEADLINE)
-    here = sysconfig.get_paths(vars={"base": str(folder), "platbase": str(folder)})["purelib"]
-    Path(here, "tests.pth").write_text(f"{sysconfig.get_paths()['purelib']}\n", encoding="utf-8")
-    pip = [
-        folder / "bin" / "python",
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--disable-pip-version-check",
-        "-c",
-        CONSTRAINTS,
-    ]
-    for arguments in ([*packages], ["--no-deps", alone] if alone else []):
-        if not arguments:
-            continue
-        done = subprocess.run(
-            [*pip, *arguments], capture_output=True, text=True, timeout=DEADLINE, check=False
-        )
-        if done.returncode:
-            _give_up(f"pip cannot install {' '.join(arguments)}: {done.stderr[-2000:]}")
-    stamp.write_text(wanted, encoding="utf-8")
-    return folder / "bin"
-
-
-def _give_up(what: str) -> None:
-    """Skip on a user's machine; fail where tools have been promised."""
-    if os.environ.get("UNSEEN_BROWSER") == "required":
-        pytest.fail(what)
-    pytest.skip(what)
+def require_environment(name: str) -> Path:
+    """Return the interpreter of the environment of `tests/others/NAME.txt`, which is built once; skip without one."""
+    if not TOOLS.exists():
+        pytest.skip("needs the source tree, this is an installed copy")
+    sys.path.insert(0, str(TOOLS))
+    try:
+        environments: Any = __import__("make_environment")
+        return Path(environments.make_environment(name))
+    except subprocess.CalledProcessError:
+        if os.environ.get("UNSEEN_OTHERS") == "required":
+            raise
+        pytest.skip(f"{name} cannot be installed; `python tools/make_environment.py {name}` says why")
+    finally:
+        sys.path.remove(str(TOOLS))
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """Make environments for libraries that the project's own cannot hold: `tools/make_environment.py [NAME ...]`.
 
-`tests/others/NAME.txt` has their exact versions. Everything else comes from the environment that runs this, so
-little is installed; a second run installs nothing.
+`tests/others/NAME.txt` has the exact versions of all that is installed. Everything else comes from the environment that
+runs this, so little is installed; a second run installs nothing.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def make_environment(name: str) -> Path:
         (site / "shared.pth").write_text(f"import site; site.addsitedir({sysconfig.get_path('purelib')!r})\n")
         (folder / "constraints.txt").write_text(constraints)
         pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet"]
-        pip += ["--disable-pip-version-check", "-c", str(folder / "constraints.txt")]
+        pip += ["--no-deps", "--disable-pip-version-check", "-c", str(folder / "constraints.txt")]
         subprocess.run([*pip, "-r", str(LISTS / f"{name}.txt")], check=True)
         installed.write_text(wanted + constraints, encoding="utf-8")
     return python

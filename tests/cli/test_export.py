@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from environments import make_environment, serve_tool
+from environments import require_environment, serve_tool
 from unseen.explorer.atlas import FLAGS
 
 
@@ -47,9 +47,7 @@ def test_embedding_atlas_opens_the_map(planted: list[Any], cli: Callable[..., An
     gap = np.linalg.norm(places[[each["ids"] for each in near]] - places[:, None], axis=2)
     assert np.median(gap) < np.median(np.linalg.norm(places - places.mean(axis=0), axis=1)) / 2
 
-    commands = make_environment(
-        "atlas", "inquirer", "fastapi", "uvicorn", "websockets", alone="embedding-atlas"
-    )
+    commands = require_environment("atlas").parent
     command = [
         str(commands / "embedding-atlas"),
         str(path),

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import unseen
-from environments import make_environment, serve_tool
+from environments import require_environment, serve_tool
 from unseen.errors import InputError
 from unseen.explorer.view import MapView
 from waiting import wait_for
@@ -174,7 +174,7 @@ def check_update(browser: Any) -> None:
 @pytest.mark.slow
 @pytest.mark.browser
 def test_jupyterlab(tall: Any, tmp_path: Path) -> None:
-    commands = make_environment("jupyterlab", "jupyterlab", "anywidget")
+    commands = require_environment("jupyterlab").parent
     cells = [
         {
             "cell_type": "code",
@@ -237,7 +237,7 @@ def test_jupyterlab(tall: Any, tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.browser
 def test_marimo(tall: Any, tmp_path: Path) -> None:
-    commands = make_environment("marimo", "marimo")
+    commands = require_environment("marimo").parent
     indent = "\n    ".join
     first = indent(
         [*FIRST.strip().splitlines(), "import marimo as mo", "view = mo.ui.anywidget(view)", "view"]

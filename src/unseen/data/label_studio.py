@@ -35,7 +35,7 @@ CONFIG = f"""<View>
 def make_tasks(
     questions: Iterable[Mapping[str, Any]], texts: Mapping[Any, str], classes: Sequence[str]
 ) -> list[dict[str, Any]]:
-    """Return questions as tasks; the prediction is the labelled class that fits best.
+    """Return questions as tasks; the prediction is the labelled class that fits best, if any labelled class is likely.
 
     The score of a prediction is the probability that the node belongs to a labelled class: the lowest are the most
     uncertain.
@@ -54,7 +54,7 @@ def make_tasks(
             name: "" if row.get(name) is None else row[name] for name in row if name != "pool"
         }
         data |= {"pool": str(row.get("pool") or ""), "text": texts.get(row["node"]) or str(row["node"])}
-        likely = row.get("likely_class")
+        likely = row.get("likely_class") if row["unseen_probability"] < 0.5 else None
         choice = {"from_name": CHOICE, "to_name": "text", "type": "choices", "value": {"choices": [likely]}}
         prediction = {
             "model_version": "unseen",

@@ -98,7 +98,7 @@ class Suggestions(list[Suggestion]):
         self.texts, self.classes = texts, tuple(classes)
 
     def to_argilla(self) -> list[Any]:
-        """Return a record of Argilla for each question, with the class that fits best as its suggestion.
+        """Return a record of Argilla for each question; its suggestion is the class that fits best, if one is likely.
 
         A record has the field `text`, a suggestion for the question `label`, and everything else as metadata. Its score
         is the probability that the node belongs to a labelled class.
@@ -108,7 +108,7 @@ class Suggestions(list[Suggestion]):
         for each in self:
             row = {name: value for name, value in each.to_dict().items() if value is not None}
             score = 1 - each.unseen_probability
-            likely = [] if each.likely_class is None else [each.likely_class]
+            likely = [] if each.likely_class is None or score <= 0.5 else [each.likely_class]
             records.append(
                 argilla.Record(
                     id=str(each.node),
