@@ -34,6 +34,7 @@ BLOCK = re.compile(r"(?ms)^( *)```(\w+)\n(.*?)^ *```$")
 NOT_RUN = {
     "pip install": "the extras it names are those of pyproject.toml, which is tested below",
     "export": "belongs to the torchrun below it",
+    "unseen partition edges --labels": "needs a folder of Dask; tests/engine/test_train.py makes one",
     "torchrun": "takes several machines; tests/engine/test_processes.py runs it on one",
     "unseen label": "serves until Ctrl-C; tests/explorer/test_label_loop.py runs it",
     "make": "runs the demo, which tests/cli/test_demo.py and test_docs.py do, or these tests",
@@ -42,8 +43,8 @@ NOT_RUN = {
     "unseen reproduce": "needs the paper's graphs; paper/tests/cli/test_reproduce.py runs it",
 }
 """Commands by how they begin, and why they are not run here."""
-OTHERS = ("single-cells.md",)
-"""Pages for other libraries, whose Python is run in environments of their own by tests/others."""
+OTHERS = ("single-cells.md", "data-frames-on-clusters.md")
+"""Pages for other libraries, whose Python is run elsewhere: tests/others, tests/engine/test_train.py (Dask)."""
 SECTIONS = ("database", "fonts", "web", "mail", "sound")
 pytestmark = [
     pytest.mark.slow,

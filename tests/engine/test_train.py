@@ -1,13 +1,17 @@
-"""The entry point for parts on systems that lack what Linux has."""
+"""The entry point for parts: on systems that lack what Linux has, and between jobs of Dask."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
+import numpy as np
 import pytest
 
-from unseen.engine.train import trainable
+from unseen.engine.comm import SOLO
+from unseen.engine.partition import partition
+from unseen.engine.train import train, trainable
 
 WITHOUT_RESOURCE = """
 import sys
@@ -25,3 +29,21 @@ def test_it_can_be_imported_where_the_module_resource_is_missing() -> None:
 def test_the_methods_themselves_say_whether_they_train_on_parts() -> None:
     pytest.importorskip("torch")
     assert trainable() == ["mfdw", "rect", "rect-l", "rect-n", "rect-plus", "rsdne-light", "smoothfeats"]
+
+
+@pytest.mark.filterwarnings("ignore:The inplace keyword")  # of pandas, in dask
+def test_dask_hands_over_edges_and_takes_back_vectors(tmp_path: Path) -> None:
+    dd, pd = pytest.importorskip("dask.dataframe"), pytest.importorskip("pandas")
+    ring = pd.DataFrame(
+        {"caller": [f"n{k}" for k in range(40)], "callee": [f"n{(k + 1) % 40}" for k in range(40)]}
+    )
+    ring.to_csv(tmp_path / "calls.csv", index=False)
+    calls = dd.read_csv(str(tmp_path / "calls.csv"), dtype=str, blocksize=150)
+    edges = calls.rename(columns={"caller": "src", "callee": "dst"})
+    edges.to_parquet(str(tmp_path / "edges"), write_index=False)
+    assert len(list((tmp_path / "edges").glob("*.parquet"))) > 1
+    partition(tmp_path / "edges", tmp_path / "parts", parts=2)
+    made = train(tmp_path / "parts", tmp_path / "vectors", SOLO, method="rect-plus", params={})
+    vectors = dd.read_parquet(str(tmp_path / "vectors")).compute()
+    assert sorted(vectors["node"]) == sorted(made.node_ids.tolist())
+    np.testing.assert_array_equal(np.stack(vectors["vector"]), made.rows(vectors["node"].to_numpy()))
