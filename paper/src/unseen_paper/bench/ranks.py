@@ -90,7 +90,7 @@ def costs(folder: Path, sizes: Sequence[int]) -> Table:
             before = _processor_seconds()
             training = _train(ranks, parts, folder / f"cost-{n}-{ranks}", "--method", DEFAULT)
             used = _processor_seconds() - before
-            sizes_of_share = {"halo": _halo(n, ranks), "loaded": False}
+            sizes_of_share = {"halo": _halo(n, ranks), "loaded": False, "graph_nodes": n}
             features = (100 * WORDS, WORDS * n // ranks)
             share = make_job(make_method(DEFAULT), n // ranks, 4 * n // ranks, features, **sizes_of_share)
             cells = training.peak_bytes, estimate_peak(method_class(DEFAULT), share), training.sent_bytes
