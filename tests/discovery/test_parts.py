@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import csv
 import dataclasses
 import gzip
 import json
 import re
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -16,6 +18,7 @@ import pytest
 import scipy.sparse as sp
 
 import unseen
+import unseen.discovery
 from unseen.discovery.calibration import calibration_error, fit_slope, matched_share, probabilities
 from unseen.discovery.captions import caption
 from unseen.discovery.count import MAX_CLASSES, count_classes
@@ -404,3 +407,18 @@ def test_the_summary_says_so_where_another_number_of_groups_was_asked_for(case):
     other = dataclasses.replace(case.found, classes=case.found.classes[:1])
     assert "2 missing classes" in told
     assert "They are sorted into 1 candidate class." in " ".join(other.summary().split())
+
+
+def test_discovery_has_at_most_thirty_named_numbers():
+    folder = Path(unseen.discovery.__path__[0])
+    names = []
+    for file in sorted(folder.glob("*.py")):
+        for node in ast.parse(file.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.Assign) and any(_is_number(part) for part in ast.walk(node.value)):
+                targets = [each for target in node.targets for each in getattr(target, "elts", [target])]
+                names += [f"{file.stem}.{each.id}" for each in targets if each.id.isupper()]
+    assert 10 < len(names) <= 30
+
+
+def _is_number(node):
+    return isinstance(node, ast.Constant) and type(node.value) in (int, float)

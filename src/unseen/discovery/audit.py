@@ -39,14 +39,8 @@ from unseen.randomness import RandomState, as_generator, child_seed
 if TYPE_CHECKING:
     from unseen.methods.base import Method
 
-DOUBTFUL = 0.5
-"""Labels are listed from this probability of being wrong on."""
-SHARP = [20.0, 5.0, 0.1]
-"""Where the search for weights begins: classes that are told well and some wrong labels, rather than vague classes."""
 MAX_WRONG = 0.4
 """No more than this share of the labels is taken to be wrong; a class of which more are listed is not believed."""
-CHANGED, FEWEST_CHANGED, REPEATS = 0.05, 3, 5
-"""Share and least number of the labels that are changed to test the audit, and how often."""
 TRUSTED = 0.5
 """Expected precision from which labels are listed."""
 
@@ -241,7 +235,7 @@ def _list_issues(axes: Axes, graph: Graph, indicator: Mask) -> _Issues:
     wrong = np.asarray(as_wrong / (as_right + as_wrong + 1e-300))
     likely = np.where(indicator[rows], -1.0, p)[node].argmax(axis=1)
     single = indicator.sum(axis=0) == 1  # without its one label nothing speaks for such a class
-    listed = (wrong > DOUBTFUL) & ~single[given]
+    listed = (wrong > 0.5) & ~single[given]
     return _Issues(rows[node[listed]], given[listed], likely[listed], wrong[listed])
 
 
@@ -257,8 +251,8 @@ def _expected_precision(
     """
     n_classes = indicator.shape[1]
     first = listed.row * n_classes + listed.given
-    shares = []
-    for _ in range(REPEATS):
+    shares, repeats = [], 5
+    for _ in range(repeats):
         changed, wrong = _change_labels(indicator, first, rng)
         second = _list_issues(axes, graph, changed)
         keys = second.row * n_classes + second.given
@@ -266,7 +260,7 @@ def _expected_precision(
             continue
         found, again = int(np.isin(keys, wrong).sum()), int(np.isin(keys, first).sum())
         # one more over all repeats: a few labels prove little
-        precision = found / (len(keys) - again + 1 / REPEATS)
+        precision = found / (len(keys) - again + 1 / repeats)
         shares.append(precision * (again / len(first) if len(first) else 1.0))
     if not shares:
         return 0.0
@@ -275,11 +269,11 @@ def _expected_precision(
 
 
 def _change_labels(indicator: Mask, listed: Rows, rng: np.random.Generator) -> tuple[Mask, Rows]:
-    """Return the labels with some unlisted ones changed, and the keys (row x classes + class) of the wrong ones."""
+    """Return the labels with 5 % of the unlisted ones changed, and the keys (row x classes + class) of these."""
     n_classes = indicator.shape[1]
     keys = np.setdiff1d(np.flatnonzero(indicator), listed)
     keys = keys[~indicator[keys // n_classes].all(axis=1)]
-    count = min(max(FEWEST_CHANGED, round(CHANGED * len(keys))), len(keys))
+    count = min(max(3, round(0.05 * len(keys))), len(keys))
     changed, wrong = indicator.copy(), []
     for key in rng.choice(keys, count, replace=False).tolist():
         row, given = divmod(key, n_classes)
@@ -309,7 +303,10 @@ def _predict(scores: Floats, around: Floats, indicator: Mask) -> tuple[Floats, f
         return -float(np.log(right + wrong + 1e-300).mean())
 
     bounds = [(0, 60), (0, 60), (1e-3, MAX_WRONG)]
-    x = scipy.optimize.minimize(loss, np.array(SHARP), method="L-BFGS-B", bounds=bounds).x
+    start = np.array(
+        [20.0, 5.0, 0.1]
+    )  # classes that are told well and some wrong labels, rather than vague classes
+    x = scipy.optimize.minimize(loss, start, method="L-BFGS-B", bounds=bounds).x
     return np.exp(log_probabilities(x)), float(x[2])
 
 

@@ -15,20 +15,11 @@ from unseen.linalg.normalize import l2_rows
 
 Rows = npt.NDArray[np.int64]
 
-METRIC_AXES = 50
-"""Groups are sought along the strongest axes."""
-OVER = 3
-"""So many times more clusters are made than groups are wanted, and merged until these are left."""
-SMALL = 0.04
-"""Clusters with a smaller share of the nodes are merged first."""
-ROUND = 0.5
-"""Share of the mean eigenvalue in the covariance inside classes."""
-
 
 def class_metric(space: Space, likely: npt.NDArray[np.int64]) -> Matrix:
     """Return directions in which labelled classes are round: what varies inside them should not make new groups.
 
-    The strongest axes are scaled by the covariance inside the labelled classes, mixed half and half with its mean
+    The fifty strongest axes are scaled by the covariance inside the labelled classes, mixed half and half with its mean
     eigenvalue.
 
     Parameters
@@ -38,7 +29,7 @@ def class_metric(space: Space, likely: npt.NDArray[np.int64]) -> Matrix:
     likely : ndarray, shape (n,)
         Column of each node's most likely labelled class, -1 for new nodes.
     """
-    vectors = space.centred[:, :METRIC_AXES].astype(np.float64)
+    vectors = space.centred[:, :50].astype(np.float64)
     rows = np.flatnonzero(likely >= 0)
     if not len(rows):
         return l2_rows(vectors).astype(np.float32)
@@ -48,19 +39,19 @@ def class_metric(space: Space, likely: npt.NDArray[np.int64]) -> Matrix:
     means = (belongs @ vectors[rows]) / sizes[:, None]
     inside = vectors[rows] - means[column]
     values, axes = np.linalg.eigh(inside.T @ inside / len(rows))
-    mixed = (1 - ROUND) * np.maximum(values, 0) + ROUND * max(float(values.mean()), 1e-12)
+    mixed = np.maximum(values, 0) / 2 + max(float(values.mean()), 1e-12) / 2
     rounded: npt.NDArray[np.float64] = vectors @ (axes / np.sqrt(mixed))
     return l2_rows(rounded).astype(np.float32)
 
 
 def sort_into_groups(
-    vectors: Matrix, rows: Rows, weights: Floats, k: int, seed: int, *, over: int = OVER
+    vectors: Matrix, rows: Rows, weights: Floats, k: int, seed: int, *, over: int = 3
 ) -> list[Rows]:
     """Return `k` groups of the given nodes, or as many as differ, the largest first.
 
-    k-means, in which likely members count more, makes three times as many clusters. Small ones go into the most
-    similar one; then the two most similar are merged, by the cosine of their centres, until `k` are left: classes are
-    of any shape, k-means' clusters are round and of one size.
+    k-means, in which likely members count more, makes `over` times as many clusters. Those below 4 % of the nodes go
+    into the most similar one; then the two most similar are merged, by the cosine of their centres, until `k` are left:
+    classes are of any shape, k-means' clusters are round and of one size.
 
     Examples
     --------
@@ -85,7 +76,7 @@ def merge_clusters(vectors: Matrix, place: Rows, weights: Floats, k: int) -> lis
         likeness = centres @ centres.T
         np.fill_diagonal(likeness, -np.inf)
         sizes = np.array([len(members) for members in clusters])
-        if sizes.min() < SMALL * len(vectors):
+        if sizes.min() < 0.04 * len(vectors):
             one = int(sizes.argmin())
             other = int(likeness[one].argmax())
         else:

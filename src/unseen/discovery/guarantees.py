@@ -28,8 +28,6 @@ N_FOLDS = 20
 """Folds of the labels; each costs one more scoring of all nodes."""
 SURE = 0.95
 """Probability with which all bounds hold together."""
-N_PATHS = 1000
-"""Simulated paths behind the bounds."""
 ALLOWANCE = 2.0
 """Scores depend on each other: the share of nodes of labelled classes is raised by so many standard errors."""
 BOUND_ALLOWANCE = 3.0
@@ -393,9 +391,9 @@ def _grid(n: int) -> npt.NDArray[np.int64]:
 
 
 def _simulate_chances(n: int, grid: npt.NDArray[np.int64], rng: np.random.Generator) -> Floats:
-    """Return paths of the chance that a number above one of the n smallest uniform numbers is below the next one."""
+    """Return 1,000 paths of the chance that a number above one of the n smallest uniform ones is below the next one."""
     shapes = np.diff(np.r_[0, grid, n + 1])
-    shares = rng.standard_gamma(shapes, (N_PATHS, len(shapes)))
+    shares = rng.standard_gamma(shapes, (1000, len(shapes)))
     left = np.cumsum(shares[:, ::-1], axis=1)[:, ::-1]
     return np.asarray((shares / left)[:, :-1])
 
@@ -415,5 +413,5 @@ def _exceeded(n_old: int, chances: Floats, seed: int) -> Floats:
         counts[:, k] = total
     ordered = np.sort(counts, axis=0)
     ranks = [np.searchsorted(ordered[:, k], counts[:, k]) for k in range(chances.shape[1])]
-    rank = np.sort(np.max(ranks, axis=0))[int(np.ceil(SURE * N_PATHS)) - 1]
+    rank = np.sort(np.max(ranks, axis=0))[int(np.ceil(SURE * len(chances))) - 1]
     return np.asarray(ordered[rank], dtype=np.float64)

@@ -32,18 +32,6 @@ from unseen.labels import Labels
 from unseen.linalg.normalize import l2_rows
 from unseen.linalg.smoothing import GraphSmoother, smoothing_filter
 
-SEEDS = (80, 400)
-"""Nodes that a named class is learned from: first by its words, then by what was learned from these."""
-SUPPORT, AGREES = 0.55, 0.1
-"""A class is there if the nodes most about it rank so high among the unlabelled ones by their probability of being new,
-and if having its words and being found by it have this correlation, or three standard errors in a small graph."""
-MENTIONS = 20
-"""It is not there if fewer unlabelled nodes have a word of it; in a small graph, one of twenty is enough."""
-OWN_WORD = 4.0
-"""How much more a word of the name counts than one of the description."""
-NEAREST = 100
-"""Features that may mean what a name says, by an encoder; with 10, classes of m10 are not found by short titles."""
-
 
 class Named(NamedTuple):
     """The name that fits each node best (-1: none), the probability of a named class, and names without nodes."""
@@ -74,7 +62,7 @@ def weigh_features(
             )
         own, others = find_stems(str(name)), find_stems(str(description or ""))
         strength = np.zeros(len(vocabulary))
-        for words, times in ((others, 1.0), (own, OWN_WORD)):
+        for words, times in ((others, 1.0), (own, 4.0)):  # words of the name count more
             strength[[vocabulary[word] for word in words if word in vocabulary]] = times
         missing = [word for word in others - vocabulary.keys() if len(word) > 3]
         is_known = own & vocabulary.keys() or len(missing) <= max(1, len(others - set(missing)) / 2)
@@ -98,36 +86,36 @@ def weigh_features(
 
 def match_names(graph: Graph, axes: Axes, indicator: Mask, p: Floats, weights: dict[str, Floats]) -> Named:
     """Return what the names say about every node, given its probability of being new without them."""
-    n, n_seen, open_rows = len(p), indicator.shape[1], np.flatnonzero(~indicator.any(axis=1))
-    if not weights:
-        return Named(np.full(n, -1), np.zeros(n), ())
-    said = _read_features(graph, np.column_stack(list(weights.values())))
-    rounds = {0: smoothing_filter([0.1], 10, negligible=0.0)}
-    about = GraphSmoother(Run().matrix(graph.adjacency)).smooth(said.astype(np.float32), rounds)[0]
-    about = (about - about.mean(axis=0)) / np.maximum(about.std(axis=0), 1e-12)
-    rank = np.zeros(n)
-    rank[open_rows] = rankdata(p[open_rows]) / len(open_rows)
-    first = about * (0.25 + rank[:, None])
-    present = [
-        k
-        for k in range(len(weights))
-        if _looks_new(said[open_rows, k], about[open_rows, k], rank[open_rows], p[open_rows])
-        and _has_words(said[:, k], _learn(axes, indicator, first[:, [k]])[0], open_rows, p)
-    ]
-    absent = tuple(name for k, name in enumerate(weights) if k not in present)
+    n, n_seen, is_open = len(p), indicator.shape[1], ~indicator.any(axis=1)
+    absent: tuple[str, ...] = tuple(weights)
+    present: list[int] = []
+    if weights:
+        said = _read_features(graph, np.column_stack(list(weights.values())))
+        rounds = {0: smoothing_filter([0.1], 10, negligible=0.0)}
+        smooth = GraphSmoother(Run().matrix(graph.adjacency)).smooth(said.astype(np.float32), rounds)[0]
+        about: Floats = (smooth - smooth.mean(axis=0)) / np.maximum(smooth.std(axis=0), 1e-12).astype(
+            np.float64
+        )
+        rank = np.zeros(n)
+        rank[is_open] = rankdata(p[is_open]) / is_open.sum()
+        first = about * (0.25 + rank[:, None])
+        present = [
+            k
+            for k in range(len(weights))
+            if _looks_new(said[is_open, k], about[is_open, k], rank[is_open], p[is_open])
+            and _has_words(said[is_open, k], _learn(axes, indicator, first[:, [k]])[0][is_open], p[is_open])
+        ]
+        absent = tuple(name for k, name in enumerate(weights) if k not in present)
     if not present:
         return Named(np.full(n, -1), np.zeros(n), absent)
     scores, seeds = _learn(axes, indicator, first[:, present], 0.1 * about[:, present])
-    found, best = _find(scores, n_seen, p), scores[:, n_seen:].argmax(axis=1)
-    found[indicator.any(axis=1)] = False
+    found, best = is_open & _find(scores, n_seen, p), scores[:, n_seen:].argmax(axis=1)
     for k in np.unique(best[found]):
         seeds[:, k] = found & (best == k)
     scores = class_scores(axes, np.hstack([indicator, seeds]))
-    fit = scores[:, n_seen:]
-    best = np.where(
-        fit.max(axis=1) >= 0.05, np.array(present)[fit.argmax(axis=1)], -1
-    )  # a member has about 1
-    return Named(best, np.where(indicator.any(axis=1), 0.0, _named_share(scores, n_seen)), absent)
+    fit = scores[:, n_seen:]  # about 1 for a member
+    best = np.where(fit.max(axis=1) >= 0.05, np.array(present)[fit.argmax(axis=1)], -1)
+    return Named(best, np.where(is_open, _named_share(scores, n_seen), 0.0), absent)
 
 
 def add_support(p: Floats, support: Floats) -> Floats:
@@ -136,30 +124,32 @@ def add_support(p: Floats, support: Floats) -> Floats:
 
 
 def _looks_new(said: Floats, about: Floats, rank: Floats, p: Floats) -> bool:
-    """Return whether enough nodes have a word of a name, and those most about it look new."""
-    top = np.argsort(-about, kind="stable")[: min(SEEDS[0], max(10, len(about) // 40))]
-    has_mentions = (said > 0).sum() >= min(MENTIONS, len(said) / MENTIONS)
-    return bool(has_mentions and (rank[top].mean() >= SUPPORT or p[top].mean() >= CERTAIN))
+    """Return whether twenty nodes (in a small graph, one of twenty) have a word, and those most about it look new."""
+    top = np.argsort(-about, kind="stable")[: min(80, max(10, len(about) // 40))]
+    has_mentions = (said > 0).sum() >= min(20, len(said) / 20)
+    return bool(has_mentions and (rank[top].mean() >= 0.55 or p[top].mean() >= CERTAIN))
 
 
-def _has_words(said: Floats, scores: Floats, open_rows: npt.NDArray[np.int64], p: Floats) -> bool:
-    """Return whether the unlabelled nodes that are found by a name have its words."""
-    found, words = _find(scores, scores.shape[1] - 1, p)[open_rows], np.sqrt(said[open_rows])
+def _has_words(said: Floats, scores: Floats, p: Floats) -> bool:
+    """Return whether the nodes that are found by a name have its words: a correlation of .1, or three errors."""
+    found, words = _find(scores, scores.shape[1] - 1, p), np.sqrt(said)
     both = float(np.mean((found - found.mean()) * (words - words.mean())))
-    least = max(AGREES, 3 / np.sqrt(len(open_rows)))
-    return bool(0 < both >= least * found.std() * words.std())
+    return bool(0 < both >= max(0.1, 3 / np.sqrt(len(p))) * found.std() * words.std())
 
 
 def _learn(axes: Axes, indicator: Mask, fit: Floats, words: Floats | float = 0.0) -> tuple[Floats, Mask]:
-    """Return the scores of labelled and named classes, and the nodes that each name is learned from."""
+    """Return the scores of labelled and named classes, and the nodes that each name is learned from.
+
+    These are 80 nodes by the words of a name, and then 400 by what was learned from them.
+    """
     open_rows = np.flatnonzero(~indicator.any(axis=1))
     scores, seeds = fit, np.zeros_like(fit, dtype=bool)
-    for size in SEEDS:
+    for size in (80, 400):
         seeds[:] = False
         own = fit[open_rows].argmax(axis=1)
+        most = min(size, max(5, len(open_rows) // (4 * fit.shape[1])))
         for k in range(fit.shape[1]):
             rows = open_rows[own == k]
-            most = min(size, max(5, len(open_rows) // (4 * fit.shape[1])))
             seeds[rows[np.argsort(-fit[rows, k], kind="stable")[:most]], k] = True
         scores = class_scores(axes, np.hstack([indicator, seeds]))
         fit = scores[:, indicator.shape[1] :] + words
@@ -202,7 +192,10 @@ def _find_words(graph: Graph) -> tuple[dict[str, int], sp.csr_array, Floats]:
 
 
 def _compare_meaning(text: str, graph: Graph, encoder: Any) -> Floats:
-    """Return how much the name of each feature means what a text says, 0 for all but the nearest ones."""
+    """Return how much the name of each feature means what a text says, 0 for all but the nearest hundred.
+
+    With the nearest ten, classes of short titles are not found.
+    """
     features = [re.sub(r"[^\w]+|_", " ", str(feature)) for feature in graph.feature_names or ()]
     vectors = encode_texts(encoder, [text, *features]).astype(np.float64)
     known: Mask = np.asarray(vectors.any(axis=1))
@@ -211,7 +204,7 @@ def _compare_meaning(text: str, graph: Graph, encoder: Any) -> Floats:
         raise InputError(msg)
     vectors[known] -= vectors[known].mean(axis=0)  # what all words have in common means nothing
     cosine = np.where(known[1:], l2_rows(vectors[1:]) @ l2_rows(vectors[:1])[0], 0.0)
-    least = max(0.0, float(np.sort(cosine)[-NEAREST:].min()))
+    least = max(0.0, float(np.sort(cosine)[-100:].min()))
     return np.asarray(np.where(cosine >= least, cosine**2, 0.0))
 
 

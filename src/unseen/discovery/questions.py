@@ -22,10 +22,6 @@ from unseen.linalg.normalize import l2_rows
 
 FINE_GROUPS = 6
 """Questions that settle the number of classes, where one to three are missing."""
-PART_SIZE, MOST_PARTS, PART_SAMPLE = 20, 30, 6000
-"""Nodes of a part of a class at least, parts of a class at most, and nodes of a class that are sorted into them."""
-WORTH = 2.0
-"""Answers of different fine groups say as much as so many drawn at random."""
 
 
 def begun_classes(labels: Labels) -> list[str]:
@@ -112,8 +108,8 @@ def find_bare_parts(
     found = []
     for code in np.unique(codes):
         rows = np.flatnonzero(codes == code)
-        rows = rows[:: 1 + len(rows) // PART_SAMPLE]
-        k = min(len(rows) // PART_SIZE, MOST_PARTS)
+        rows = rows[:: 1 + len(rows) // 6000]
+        k = min(len(rows) // 20, 30)  # parts of at least 20 nodes
         if k < 2:
             continue
         own = l2_rows(vectors[rows] - vectors[rows].mean(axis=0))
@@ -185,13 +181,13 @@ def with_answers(count: ClassCount, n_classes: int, n_answers: int) -> ClassCoun
     """Return the number of new classes given that `n_answers` answers named `n_classes` of them.
 
     Each number k is as likely as before, times the probability that so many answers out of k equally large classes
-    name just `n_classes` of them.
+    name just `n_classes` of them. An answer counts twice, because it comes from a fine group of its own.
     """
     if not n_classes:
         return count
     before = np.array([value for _, value in count.curve] or 1 / np.arange(1.0, MAX_CLASSES + 1))
     k = np.arange(1.0, len(before) + 1)
-    missed = np.where(k > n_classes, WORTH * n_answers * np.log(np.minimum(n_classes / k, 1.0)), 0.0)
+    missed = np.where(k > n_classes, 2 * n_answers * np.log(np.minimum(n_classes / k, 1.0)), 0.0)
     ways = gammaln(k + 1) - gammaln(n_classes + 1) - gammaln(np.maximum(k - n_classes, 0) + 1)
     posterior = np.where(k < n_classes, 0.0, before * np.exp(missed + ways))
     if not posterior.sum():

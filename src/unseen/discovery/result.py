@@ -46,8 +46,6 @@ INSIDE = 0.9
 """Posterior probability of the interval of the number of classes; the truth is inside in at least 80 % of draws."""
 CERTAIN = 0.5
 """Probability from which a node counts as a member of a missing class."""
-MEMBERS_TOLD = 10
-"""Typical members of a found class that its JSON lists, unless all are asked for."""
 
 
 def texts_of(graph: Graph, nodes: Iterable[Node]) -> dict[Node, str]:
@@ -131,7 +129,7 @@ class FoundClass:
         report["caption"] = list(self.caption)
         if every_member:
             return {**report, "members": list(self.members)}
-        return {**report, "typical": list(self.members[:MEMBERS_TOLD])}
+        return {**report, "typical": list(self.members[:10])}
 
 
 @dataclass(frozen=True)

@@ -31,16 +31,6 @@ MAX_COLUMNS = 200
 """Wider vectors are reduced to as many, so that the cost stays linear in the nodes alone."""
 GRAINS = (10, 16, 25, 40)
 """Numbers of clusters, fine to coarse: classes have different sizes, and nobody knows which."""
-RUNS = 4
-"""Clusterings of each grain; their mean is less of an accident than any of them."""
-CLUSTER_AXES = 50
-"""Clusters are sought along the strongest axes."""
-CLUSTER_ROWS = 10_000
-"""k-means learns its centres from at most this many nodes and sorts in all the others."""
-BLOCK_COLUMNS = 100
-"""Columns of the features in each block of the surroundings."""
-SIZE_SHARE = 0.3
-"""Length of a standard deviation of a node's size, where its features have length 1 / sqrt(3)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +69,7 @@ def make_space(embedding: Embedding, rng: np.random.Generator) -> Space:
     """Return the space of an embedding, whatever the length and number of its columns."""
     vectors = unit_vectors(embedding.vectors, rng)
     axes = principal_axes(vectors)
-    clusters = _clusterings(np.ascontiguousarray(axes.centred[:, :CLUSTER_AXES]), rng)
+    clusters = _clusterings(np.ascontiguousarray(axes.centred[:, :50]), rng)
     return Space(axes.centred, axes.variances, vectors, clusters)
 
 
@@ -90,9 +80,7 @@ def make_surroundings(graph: Graph, rng: np.random.Generator) -> Axes:
     neighbours is added, which rows of length 1 do not show.
     """
     features = graph.adjacency if graph.features is None else graph.features
-    method = SmoothFeats(
-        n_components=min(BLOCK_COLUMNS, *features.shape), steps=0, random_state=child_seed(rng)
-    )
+    method = SmoothFeats(n_components=min(100, *features.shape), steps=0, random_state=child_seed(rng))
     own = method.fit_transform(graph).vectors
     n, width = own.shape
     counts = [np.diff(graph.adjacency.indptr), np.asarray((features != 0).sum(axis=1)).ravel()]
@@ -103,7 +91,7 @@ def make_surroundings(graph: Graph, rng: np.random.Generator) -> Axes:
     for first in range(0, 3 * width, width):  # the own ones, and means over neighbours once and twice
         block = smoother.mean(block) if first else own
         np.divide(l2_rows(block), np.sqrt(np.float32(3)), out=table[:, first : first + width])
-    table[:, -2:] = SIZE_SHARE * sizes
+    table[:, -2:] = 0.3 * sizes
     return principal_axes(table)
 
 
@@ -128,12 +116,13 @@ def unit_vectors(vectors: Matrix | sp.csr_array, rng: np.random.Generator) -> Ma
 
 
 def _clusterings(vectors: Matrix, rng: np.random.Generator) -> tuple[npt.NDArray[np.int64], ...]:
-    n = len(vectors)
-    distinct = len(np.unique(vectors[:CLUSTER_ROWS], axis=0)) if n else 0
+    """Return four clusterings of each grain; centres are learned from at most 10,000 nodes."""
+    n, most = len(vectors), 10_000
+    distinct = len(np.unique(vectors[:most], axis=0)) if n else 0
     clusterings = []
-    for grain in (g for g in GRAINS for _ in range(RUNS)):
+    for grain in (g for g in GRAINS for _ in range(4)):
         k = min(grain, max(1, n // 10), distinct)
-        rows = rng.choice(n, CLUSTER_ROWS, replace=False) if n > CLUSTER_ROWS else np.arange(n)
+        rows = rng.choice(n, most, replace=False) if n > most else np.arange(n)
         machine = k_means(vectors[rows], k, child_seed(rng), init="random", n_init=1, max_iter=50)
         clusterings.append(machine.predict(vectors).astype(np.int64))
     return tuple(clusterings)

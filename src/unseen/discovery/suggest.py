@@ -29,18 +29,10 @@ from unseen.methods.base import Method
 from unseen.notebook import as_html, html_table
 from unseen.randomness import RandomState, as_generator, child_seed, keyed_bits, node_keys, seed_of
 
-DOUBT = 0.5
-"""What a node that may be of several labelled classes counts for beside one that is probably new."""
-ANY_NODE = 0.3
-"""What any node counts for: some missing classes look like labelled ones."""
-BARE = 3
-"""So many in ten questions are about parts of labelled classes in which labels are rare."""
 DOUBTS = 5
 """At most one in so many questions is about a label that is probably wrong."""
 DRAW_STREAM = 35
 """Stream of random numbers that orders random questions; nothing else draws from it."""
-WORDS = 3
-"""Words of a class's caption that a reason quotes."""
 
 
 @dataclass(frozen=True)
@@ -314,14 +306,15 @@ def suggest_from(discovery: Discovery, budget: int, random: int = 0, seed: int =
     members = [[node for node in c.members if node not in asked] for c in discovery.classes]
     others = [group[0] for group in members if group and set(questions).isdisjoint(group)]
     typical = match_ids(as_ids([*questions, *others]), ids)
-    captions = {c.group: ", ".join(c.caption[:WORDS]) for c in discovery.classes}
+    captions = {c.group: ", ".join(c.caption[:3]) for c in discovery.classes}
     # a class that looks like others is found where it is open whether nodes are new, not where they surely are
     first = spread_out(vectors, p * (1 - p), typical, min(len(typical) + len(questions), budget))
     if discovery.classes:
-        rows_to_label = spread_out(vectors, ANY_NODE + p + (1 - p) * DOUBT * doubt, first, budget)
+        # any node counts a little, because some missing classes look like labelled ones
+        rows_to_label = spread_out(vectors, 0.3 + p + 0.5 * (1 - p) * doubt, first, budget)
     else:
         rows_to_label = most_telling(vectors, p + (1 - p) * doubt, labelled, first, budget)
-    bare = bare[~np.isin(bare, first)][: min(budget * BARE // 10, budget - min(len(typical), budget))]
+    bare = bare[~np.isin(bare, first)][: min(budget * 3 // 10, budget - min(len(typical), budget))]
     rows_to_label = np.r_[rows_to_label[~np.isin(rows_to_label, bare)][: budget - len(bare)], bare]
     suggestions = drawn
     for place, row in enumerate(rows_to_label.tolist()):

@@ -18,10 +18,6 @@ NO_ESTIMATE = (
     "How many nodes and classes are missing cannot be estimated. The probabilities only rank the nodes; "
     "most likely to belong to a missing class are:"
 )
-TYPICAL = 5
-"""Typical members listed for each class."""
-TOP_NODES = 10
-"""Nodes of the ranking that are listed where nothing can be estimated."""
 
 
 def summary(discovery: Discovery) -> str:
@@ -122,9 +118,9 @@ def count_sentence(count: ClassCount) -> str:
 
 
 def top_nodes(discovery: Discovery) -> list[tuple[Node, float]]:
-    """Return the nodes that are most likely of a missing class, with their probabilities."""
+    """Return the ten nodes that are most likely of a missing class, with their probabilities."""
     p = discovery.nodes.column("unseen_probability").to_numpy()
-    order = np.argsort(-p, kind="stable")[:TOP_NODES]
+    order = np.argsort(-p, kind="stable")[:10]
     nodes = discovery.nodes.column("node").take(order).to_pylist()
     return list(zip(nodes, p[order].tolist(), strict=True))
 
@@ -151,7 +147,7 @@ def as_table(discovery: Discovery) -> str:
         "probability": [c.probability for c in shown],
         "error rate": ["no error rate" if c.fdr is None else f"at most {100 * c.fdr:.3g} %" for c in shown],
         "about": [", ".join(c.caption) for c in shown],
-        "typical members": [", ".join(str(node) for node in c.members[:TYPICAL]) for c in shown],
+        "typical members": [", ".join(str(node) for node in c.members[:5]) for c in shown],
     }
     if texts:
         columns["text of the first"] = [texts.get(c.members[0]) for c in shown]
@@ -171,7 +167,7 @@ def _class_lines(each: FoundClass) -> list[str]:
     size = f"{counted(each.size, 'node')}{rate}"
     facts = f"{each.group}{name}: {size}, mean probability {each.probability:.2f}{near}{inside}"
     lines = textwrap.wrap(facts, WIDTH, subsequent_indent="  ")
-    typical = ", ".join(str(node) for node in each.members[:TYPICAL])
+    typical = ", ".join(str(node) for node in each.members[:5])
     for title, text in ((about, ", ".join(each.caption)), ("typical", typical)):
         if text:
             lines += textwrap.wrap(f"{title}: {text}", WIDTH, initial_indent="  ", subsequent_indent="    ")

@@ -29,8 +29,6 @@ Respace = Callable[[Mask, list[int]], Space]
 GOOD, FAIR = 0.85, 0.75
 """Mean AUROC of the left-out classes, less its standard error, from which they are recovered well, or moderately well;
 below, poorly."""
-MAX_CLASSES_LEFT_OUT, MAX_REFITS = 20, 5
-"""At most so many classes are left out in turn, those with most labels; and where each fold trains a method."""
 FEW = 3
 """A class with fewer labels is not left out: its AUROC would be an accident."""
 
@@ -132,11 +130,12 @@ def leave_out_classes(
 ) -> list[Fold]:
     """Hide the labelled classes one after another and score their nodes as if nobody had labelled them.
 
-    `respace` makes the space from the labels that are left, for vectors that were learned from labels.
+    Of more than twenty classes, those with most labels are hidden. `respace` makes the space from the labels that are
+    left, for vectors that were learned from labels; five classes are enough then.
     """
     alone = indicator.sum(axis=1) == 1
     sizes = (indicator & alone[:, None]).sum(axis=0)
-    order = np.argsort(-sizes, kind="stable")[: MAX_CLASSES_LEFT_OUT if respace is None else MAX_REFITS]
+    order = np.argsort(-sizes, kind="stable")[: 20 if respace is None else 5]
     columns = sorted(int(k) for k in order if sizes[k] >= FEW and indicator.shape[1] > 1)
     folds = []
     for done, column in enumerate(columns, start=1):
