@@ -162,7 +162,7 @@ def measure(data: Dataset, constant: str, factor: float, seed: int) -> dict[str,
     """Hide a third of the classes, change the constant, and return how right what was found is."""
     hidden = max(1, round(len(data.labels.classes) / 3))
     split = completely_imbalanced_split(data.labels, label_rate=RATE, unseen=hidden, random_state=seed)
-    key = (data.name, seed, constant if constant.startswith(("space.", "ranking.")) else "")
+    key = (data.name, seed, (constant, factor) if constant.startswith(("space.", "ranking.")) else "")
     with changed(constant, factor), CACHE.of_draw(key):
         found = discovery.discover(data.graph, split.seen_labels, random_state=seed)
     truth = compare(found, data.labels)
