@@ -43,8 +43,10 @@ NOT_RUN = {
     "unseen reproduce": "needs the paper's graphs; paper/tests/cli/test_reproduce.py runs it",
 }
 """Commands by how they begin, and why they are not run here."""
-OTHERS = ("single-cells.md", "data-frames-on-clusters.md")
-"""Pages for other libraries, whose Python is run elsewhere: tests/others, tests/engine/test_train.py (Dask)."""
+OTHERS = ("cleanlab.md", "graph-databases.md", "single-cells.md")
+"""Pages for other libraries, which tests/others runs in environments of their own."""
+ELSEWHERE = ("data-frames-on-clusters.md",)
+"""Pages whose Python is run elsewhere: tests/engine/test_train.py (Dask)."""
 SECTIONS = ("database", "fonts", "web", "mail", "sound")
 pytestmark = [
     pytest.mark.slow,
@@ -150,6 +152,8 @@ def test_the_page_runs(page: Path, folder: Path, cli: Callable[..., Any]) -> Non
     blocks = [(kind, text) for _, kind, text in BLOCK.findall(page.read_text(encoding="utf-8"))]
     if not any(kind in ("console", "python", "bash") for kind, _ in blocks):
         pytest.skip("nothing to run")
+    if page.name in OTHERS:
+        pytest.skip("run by tests/others")
     data = unseen.read("edges.csv", features="features.csv", labels="labels.csv")
     names = {
         "unseen": unseen,
@@ -165,7 +169,7 @@ def test_the_page_runs(page: Path, folder: Path, cli: Callable[..., Any]) -> Non
             for words in commands_of(text):
                 if reason_not_to_run(words) is None:
                     run_command(words, cli)
-        elif kind == "python" and page.name not in OTHERS:
+        elif kind == "python" and page.name not in ELSEWHERE:
             with contextlib.redirect_stdout(None):
                 exec(compile(text, str(page), "exec"), names)
         elif kind == "bash":
