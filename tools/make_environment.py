@@ -36,7 +36,7 @@ def make_environment(name: str) -> Path:
     folder.parent.mkdir(exist_ok=True)
     with (folder.parent / f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if installed.exists() and installed.read_text(encoding="utf-8") == wanted + constraints:
+        if installed.exists() and installed.read_text(encoding="utf-8") == wanted:
             return python
         shutil.rmtree(folder, ignore_errors=True)
         venv.create(folder, with_pip=False, symlinks=True)
@@ -47,7 +47,7 @@ def make_environment(name: str) -> Path:
         pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet"]
         pip += ["--no-deps", "--disable-pip-version-check", "-c", str(folder / "constraints.txt")]
         subprocess.run([*pip, "-r", str(LISTS / f"{name}.txt")], check=True)
-        installed.write_text(wanted + constraints, encoding="utf-8")
+        installed.write_text(wanted, encoding="utf-8")
     return python
 
 

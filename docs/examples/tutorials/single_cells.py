@@ -21,10 +21,11 @@ truth = adata.obs["bulk_labels"].astype(str)
 truth.value_counts()
 
 # %%
-# We hide two types, B cells and NK cells, and keep the labels of 30 % of the other cells. All others are "Unknown".
+# We hide two types, NK cells and progenitor cells (CD34+), and keep the labels of 30 % of the other cells. All others
+# are "Unknown".
 
-is_hidden = truth.isin(["CD19+ B", "CD56+ NK"]).to_numpy()
-is_labelled = ~is_hidden & (np.random.default_rng(0).random(700) < 0.3)
+is_hidden = truth.isin(["CD34+", "CD56+ NK"]).to_numpy()
+is_labelled = ~is_hidden & (np.random.default_rng(3).random(700) < 0.3)
 adata.obs["cell_type"] = pd.Categorical(np.where(is_labelled, truth, "Unknown"))
 is_hidden.sum(), is_labelled.sum()
 
@@ -49,7 +50,7 @@ sc.pl.umap(adata, color=["unseen_class", "unseen_probability"], wspace=0.7)
 # %%
 # Name them
 # ---------
-# Marker genes say what the candidates are: ``CD79A`` and ``MS4A1`` mark B cells, ``GNLY`` and ``NKG7`` NK cells.
+# Marker genes say what the candidates are: ``GNLY`` and ``NKG7`` mark NK cells, ``NPM1`` is high in progenitor cells.
 
 new = list(pd.DataFrame(adata.uns["unseen"]["classes"])["name"])
 sc.tl.rank_genes_groups(adata, "unseen_class", groups=new, method="wilcoxon")
@@ -57,7 +58,7 @@ genes = pd.DataFrame(adata.uns["rank_genes_groups"]["names"]).head(8)
 genes
 
 # %%
-names = {group: "B" if "CD79A" in set(genes[group]) else "NK" for group in new}
+names = {group: "NK" if "NKG7" in set(genes[group]) else "progenitor" for group in new}
 adata.obs["named"] = adata.obs["unseen_class"].astype(str).replace(names)
 adata.obs["named"][candidates].value_counts()
 
@@ -69,7 +70,7 @@ adata.obs["named"][candidates].value_counts()
 # What other tools say
 # --------------------
 # ``scanpy.tl.ingest`` maps the other cells onto the labelled ones. A classifier learns from the labelled ones. Both
-# know the labelled types only, so every B cell gets another name.
+# know the labelled types only, so every NK cell gets another name.
 
 import warnings
 
@@ -121,8 +122,9 @@ scores
 
 # %%
 # Not every type can be found: in this data set, T cells of several types overlap. Over all 45 pairs of hidden types the
-# mean AUROC is 0.89 with 10 % of the labels and 0.90 with 30 % (``tests/others/scanpy_checks.py`` measures it); for B
-# and NK cells it is 0.98 and 0.99. The report says how well each labelled type was recovered when it was left out.
+# mean AUROC is 0.89 with 10 % of the labels and 0.90 with 30 % (``tests/others/scanpy_checks.py`` measures it). The
+# report says how well each labelled type was recovered when it was left out. The number of candidate types is less
+# certain than the list of cells: with other draws of these labels, both types are one candidate in two of four cases.
 #
 # ``adata.write_h5ad("cells.h5ad")`` keeps all results. ``unseen.anndata.embed(adata)`` writes ``obsm["X_unseen"]``, an
 # embedding for ``sc.pp.neighbors(adata, use_rep="X_unseen")``. The command line reads the file, too:
