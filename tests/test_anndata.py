@@ -62,7 +62,7 @@ def test_discover_writes_what_scanpy_users_expect() -> None:
     assert roc_auc_score(is_new[~IS_LABELLED], obs["unseen_probability"][~IS_LABELLED]) > 0.95
     written = adata.uns["unseen"]
     assert written["report"] == found.summary()
-    assert written["classes"]["size"].tolist() == [found.classes[0].size]
+    assert written["classes"]["size"].tolist() == [each.size for each in found.classes]
     assert written["params"]["labels_key"] == "cell_type"
     assert list(adata.obsm) == list(before.obsm)  # an embedding is written by `embed` alone
     other = unseen.anndata.discover(before, use_rep="X", key_added="mine", copy=True)
@@ -77,7 +77,8 @@ def test_values_that_mean_no_label(missing: Any) -> None:
     values = pd.Categorical(np.where(IS_LABELLED, KNOWN, missing).tolist())
     adata = make_cells(values)
     unseen.anndata.discover(adata, unlabeled_category="rest" if missing == "rest" else "Unknown", use_rep="X")
-    assert sorted(adata.obs["unseen_class"].unique()) == ["c1", "c2", "new-1"]
+    assert set(adata.obs["unseen_class"]) >= {"c1", "c2", "new-1"}
+    assert not {missing, "Unknown", "rest"} & set(adata.obs["unseen_class"])
 
 
 def test_the_neighbour_graph_and_the_representation_are_those_that_are_named() -> None:
