@@ -286,7 +286,7 @@ def test_wrong_input_gets_a_sentence(name: str) -> None:
         (empty, None, "no nodes"),
         (graph, stranger, "'nobody'"),
         (graph, ["c0"], "`labels` has 1 entry but the graph has 48 nodes"),
-        (graph, "c0", "`labels` must have one entry per node, got 'c0'"),
+        (graph, "c0", "`labels` is the text 'c0'"),
         (graph, {"nobody": "c0"}, "a label for 'nobody'"),
     ):
         with pytest.raises(unseen.InputError, match=message):
