@@ -162,7 +162,7 @@ def test_new_classes_like_the_labelled_ones_are_counted(number):
     vectors = np.eye(12)[codes] + rng.normal(0, 0.15, (len(codes), 12))
     space = make_space(unseen.Embedding(vectors), rng)
     likely = np.where(codes < 6, codes, -1)
-    found = count_classes(class_metric(space, likely), np.flatnonzero(codes >= 6), likely, rng)
+    found = count_classes(space, class_metric(space, likely), np.flatnonzero(codes >= 6), likely, rng)
     assert found.best == number
     assert found.low <= number <= found.high
     assert sum(value for _, value in found.curve) == pytest.approx(1)
@@ -172,9 +172,9 @@ def test_new_classes_like_the_labelled_ones_are_counted(number):
 def test_a_handful_of_nodes_is_no_class(space):
     likely, rng = np.arange(60) % 3, np.random.default_rng(0)
     metric = class_metric(space, likely)
-    assert count_classes(metric, np.arange(3), likely, rng) == ClassCount(0, 0, MAX_CLASSES)
-    assert count_classes(metric, np.arange(0), likely, rng) == ClassCount(0, 0, MAX_CLASSES)
-    assert count_classes(metric, np.arange(60), np.full(60, -1), rng).low == 1
+    assert count_classes(space, metric, np.arange(3), likely, rng) == ClassCount(0, 0, MAX_CLASSES)
+    assert count_classes(space, metric, np.arange(0), likely, rng) == ClassCount(0, 0, MAX_CLASSES)
+    assert count_classes(space, metric, np.arange(60), np.full(60, -1), rng).low == 1
 
 
 def test_the_number_is_told_in_words():

@@ -112,7 +112,7 @@ def make_company(folder: Path, seed: int = 0, n: int = 700) -> Stranger:
     )
 
 
-def make_bank(folder: Path, seed: int = 0, n: int = 1000) -> Stranger:
+def make_bank(folder: Path, seed: int = 1, n: int = 1000) -> Stranger:
     """Write a bank's transfers with amounts and dates, numbers and categories of accounts with gaps, and types."""
     rng = np.random.default_rng(seed)
     kinds = draw_classes(rng, n, {"household": 8, "shop": 4, "employer": 3, "mule": 3, "exchange": 2})

@@ -205,7 +205,7 @@ def _discover(task: _Task, rng: np.random.Generator) -> Discovery:
     old = np.where(is_new, -1, likely)
     metric = class_metric(space, old)
     new = np.flatnonzero(is_new)
-    count = count_classes(metric, _countable(new, unlabelled, p), old, rng)
+    count = count_classes(space, metric, _countable(new, unlabelled, p), old, rng)
     count = _limit_count(count, len(new), None if error_rates is None else error_rates.bounds.at_least)
     count = with_answers(count, len(begun), int(has_answer.sum()))
     questions = fine_questions(metric, np.flatnonzero(has_answer | is_new), p, has_answer, child_seed(rng))

@@ -141,7 +141,7 @@ class ClassCount:
     best, low, high : int
         The guess, and the smallest and largest number that the data does not speak against.
     curve : tuple of (int, float)
-        Numbers of new classes and their scores; the best number has the highest.
+        Numbers of new classes and their probabilities; the guess is the median.
     proven : int
         New classes that answers have named, of fewer than five labels each.
 
@@ -159,9 +159,9 @@ class ClassCount:
 
     @classmethod
     def of_posterior(cls, posterior: Any, *, proven: int = 0) -> ClassCount:
-        """Return the count of which one, two, ... classes have these probabilities."""
+        """Return the count of which one, two, ... classes have these probabilities; its best guess is the median."""
         below, outside = np.cumsum(posterior), (1 - INSIDE) / 2
-        best = int(np.argmax(posterior)) + 1
+        best = int((below < 0.5).sum()) + 1
         low, high = int((below <= outside).sum()) + 1, int((below < 1 - outside).sum()) + 1
         curve = tuple((k, float(value)) for k, value in enumerate(posterior, start=1))
         return cls(best, min(low, best), min(max(high, best), len(curve)), curve, proven)
