@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-__version__ = "0.2.0.dev0"
+__version__ = "0.2.0"
 
 _STUB = Path(__file__).with_suffix(".pyi").read_text("utf-8")
 _HOME = {name: module for module, name in re.findall(r"(?m)^from (\S+) import (\w+) as", _STUB)}

@@ -1,3 +1,3 @@
 """The paper's experiments, claims and benchmarks, run on the library `unseen`."""
 
-__version__ = "0.2.0.dev0"
+__version__ = "0.2.0"

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-import unseen
 from unseen import RSDNELight
 from unseen.data.datasets import dataset_names
 from unseen.errors import UnseenError
@@ -18,6 +17,7 @@ from unseen_paper.experiments.catalog import ABLATIONS, EXPERIMENTS, ROWS, Choic
 from unseen_paper.experiments.paper import DATASETS, RATES, TITLES, paper_decline, paper_f1
 from unseen_paper.experiments.plan import RULE, Run, as_params
 from unseen_paper.experiments.results import Result, valid_results
+from unseen_paper.experiments.scalability import is_current
 
 Pair = tuple[float, float]
 Cell = tuple[Hashable, ...]
@@ -257,7 +257,7 @@ def _seconds(path: Path) -> dict[tuple[str, str, int], float]:
     return {
         (row["method"], row["device"], int(row["n_nodes"])): float(row["seconds"])
         for row in _rows(path, ("method", "device", "n_nodes", "seconds", "version"))
-        if row["seconds"] and row["version"] == unseen.__version__
+        if row["seconds"] and is_current(row["version"])
     }
 
 

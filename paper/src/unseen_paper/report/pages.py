@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-import unseen
 from unseen.errors import counted
 from unseen_paper.experiments.claims import FAILS, HOLDS
 from unseen_paper.experiments.paper import DATASETS, RATES, TITLES
 from unseen_paper.experiments.plan import DRAWS, RULE
 from unseen_paper.experiments.results import ResultTable
+from unseen_paper.experiments.scalability import is_current
 from unseen_paper.report.experiments import FILES, experiment_table
 from unseen_paper.report.tables import render
 from unseen_paper.report.words import words_table
@@ -307,11 +307,7 @@ def layouts(folder: Path) -> str:
 
 def scalability(folder: Path) -> str:
     """Return training times, a method a line and a size a column."""
-    rows = [
-        row
-        for row in rows_of("scalability", folder)
-        if not row["error"] and row["version"] == unseen.__version__
-    ]
+    rows = [row for row in rows_of("scalability", folder) if not row["error"] and is_current(row["version"])]
     texts = {(f"{row['method']}, {row['device']}", row["n_nodes"]): f"{row['seconds']:.1f}" for row in rows}
     return _pivot("seconds, nodes:", texts, sorted({n for _, n in texts}))
 
