@@ -34,7 +34,7 @@ def test_the_formats_hold_the_same(planted: list[Any], cli: Callable, tmp_path: 
         assert (row["status"] == "labelled") == (row["node"] in given)
         if row["status"] == "labelled":
             assert (row["class"], row["probability"]) == (given[row["node"]], "1")
-    assert {row["class"] for row in rows if row["status"] == "candidate"} == {"new-1"}
+    assert {row["class"][:4] for row in rows if row["status"] == "candidate"} == {"new-"}
     assert list(csv.DictReader(io.StringIO(cli(*words).out))) == rows
     streamed = cli(*words, "-o", "-")
     assert list(csv.DictReader(io.StringIO(streamed.out))) == rows
