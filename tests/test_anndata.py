@@ -146,8 +146,12 @@ def test_the_app_labels_cells(tmp_path: Path, capsys: pytest.CaptureFixture[str]
         os.kill(os.getpid(), signal.SIGINT)
 
     thread = threading.Thread(target=answer)
-    thread.start()
-    unseen.anndata.label(adata, use_rep="X", save=tmp_path / "answers.csv", open_browser=False)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job ignores it otherwise
+    try:
+        thread.start()
+        unseen.anndata.label(adata, use_rep="X", save=tmp_path / "answers.csv", open_browser=False)
+    finally:
+        signal.signal(signal.SIGINT, before)
     thread.join()
     assert adata.obs["cell_type"]["cell-7"] == "granulocyte"
     others = adata.obs_names != "cell-7"
