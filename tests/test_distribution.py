@@ -65,7 +65,7 @@ def test_wheel_and_sdist_hold_what_they_must(dist: Path) -> None:
         "unseen/data/DEBIAN.md",
     } <= inside
     assert {"unseen/explorer/page/page.html", "unseen/explorer/page/style.css"} <= inside
-    scripts = {f"unseen/explorer/page/{name}.js" for name in SCRIPTS}
+    scripts = {f"unseen/explorer/page/{name}.js" for name in (*SCRIPTS, "widget")}
     assert scripts == {name for name in inside if name.endswith((".js", ".ts"))}
     assert not any(name.startswith("unseen/explorer/page/") and name.endswith(".json") for name in inside)
     others = ("tests/", "tools/", "docs/", "paper/", "unseen_paper/")

@@ -216,6 +216,7 @@ def _discover(task: _Task, rng: np.random.Generator) -> Discovery:
     name[fits] = np.array(list(words), dtype=object)[named.best[fits]] if len(fits) else None
     k = count.best if task.n_classes is None else task.n_classes
     members = np.flatnonzero(is_selected) if is_selected.any() else new
+    members = members if is_selected.any() or len(new) >= MIN_NODES or task.n_classes else new[:0]
     groups = sort_into_groups(metric, members, p[members], k, child_seed(rng))
     classes = name_classes(describe(graph, space, groups, p, indicator, names), groups, name)
     if is_selected.any():
