@@ -61,7 +61,7 @@ NOT_UTF8 = pa.StringArray.from_buffers(
 )
 SPARSE = sp.csr_array([[0, 1.0], [1, 0]])
 OUT_OF_RANGE = {"format": b"csr", "shape": [2, 2], "data": [1.0, 1.0], "indices": [1, 99999999]}
-GZIP, ZSTD = gzip.compress(b"a,b\nb,c\n" * 500), zstandard.compress(b"a,b\nb,c\n" * 500)
+GZIP, ZSTD = gzip.compress(b"a,b\nb,c\n" * 500, mtime=0), zstandard.compress(b"a,b\nb,c\n" * 500)
 HDF = b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM" + b"\x89HDF" + bytes(500)
 REFUSED: list[tuple[str, str, str | bytes, str]] = [
     ("edges", "e.csv", "", r"e\.csv' is empty; a file without rows needs at least its header line$"),
@@ -286,7 +286,7 @@ WHOLE = {
     "csv": b'src,dst,weight\na,b,1\nb,"c d",2.5\n',
     "tsv": b"node\tlabel\na\tx|y\nb\t\n",
     "w2v.txt": b"2 2\na 0.5 1\nb 2 -1e-9\n",
-    "csv.gz": gzip.compress(b"node,x,y\na,1,2\nb,2,3\n"),
+    "csv.gz": gzip.compress(b"node,x,y\na,1,2\nb,2,3\n", mtime=0),
     "parquet": parquet(src=["a", "b"], dst=["b", "c"], weight=[1.0, 2.0], node=["a", "b"], label=["x", "y"]),
     "npz": saved(sp.save_npz, SPARSE, compressed=False),
     "npy": saved(np.save, np.eye(3)),
