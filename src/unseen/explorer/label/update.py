@@ -90,6 +90,7 @@ class Updater:
             self._pipe.close()
             self._process.kill()
             self._process.join()
+            self._process.close()
             self._process = None
         if what == "done":
             self.content = {**value, **answered}
