@@ -287,9 +287,25 @@ def test_several_labels_a_node_work_with_a_warning():
     seen = hidden(unseen.Dataset("x", data.graph, labels), ["c3"])
     found = unseen.discover(data.graph, seen, random_state=0)
     assert any("several labels" in w for w in found.coverage.warnings)
+    assert (found.count.low, found.count.high) == (
+        0,
+        found.nodes.num_rows // 5,
+    )  # classes overlap: nothing is known
+    assert "How many missing classes they form cannot be estimated." in " ".join(found.summary().split())
     truth = compare(found, labels)
     assert truth.auroc > 0.9
     assert truth.accuracy_all is None
+
+
+def test_the_number_of_classes_is_open_where_the_test_failed():
+    data = planted(n_nodes=400)
+    names = np.random.default_rng(0).permutation(
+        [f"c{k % 4}" for k in range(400)]
+    )  # classes that the graph lacks
+    labels = unseen.Labels.from_values([*names[:200], *[None] * 200], data.graph.node_ids)
+    found = unseen.discover(data.graph, labels, random_state=0)
+    assert found.self_test.failed
+    assert (found.count.low, found.count.high, found.count.curve) == (0, 40, ())
 
 
 def test_a_class_without_nodes_is_told_of():

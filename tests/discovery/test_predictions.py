@@ -11,6 +11,7 @@ import pyarrow as pa
 
 import unseen
 from unseen.discovery.predictions import labels_as_predictions
+from unseen.discovery.validation import Fold, judge
 
 
 def test_every_node_has_a_row_in_the_order_of_the_graph(case: Any) -> None:
@@ -39,6 +40,14 @@ def test_labels_stay_and_most_others_are_right(case: Any) -> None:
             assert (row["class"], row["probability"]) == (truth[k], 1.0)
     right = [names.get(row["class"], row["class"]) == true for row, true in zip(table, truth, strict=True)]
     assert np.mean(right) > 0.95
+
+
+def test_selected_nodes_are_candidates_also_where_the_test_failed(case: Any, caplog: Any) -> None:
+    failed = judge([Fold(0, np.r_[0.0, 1.0, 0.0, 1.0], np.arange(4) < 2)], ("c0",), np.array([2]))
+    found = replace(case.found, self_test=failed)
+    statuses = found.predictions()["status"].to_pylist()
+    assert statuses.count("candidate") == len(found.select())
+    assert "so every node without a label that is not selected gets the labelled class" in caplog.text
 
 
 def test_a_predicted_class_is_no_likelier_than_a_labelled_class_at_all(case: Any) -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from unseen.discovery.guarantees import SAME_RATE, Guarantee, NewNodes, describe_list
@@ -78,6 +79,10 @@ COUNTS = [
     (ClassCount(1, 0, 2), "They may form 1 missing class (between 0 and 2)."),  # the bound is 0
     (ClassCount(1, 1, 1), "They seem to form 1 missing class."),
     (ClassCount(2, 2, 3, proven=2), "Answers confirm 2 of them."),  # answers named two classes
+    (
+        ClassCount(2, 0, 200),
+        "How many missing classes they form cannot be estimated.",
+    ),  # nodes have several labels
 ]
 
 
@@ -133,6 +138,24 @@ def test_no_estimate_is_said_where_the_test_failed(case):
     text = " ".join(replace(case.found, self_test=test).summary().split())
     assert "How many nodes and classes are missing cannot be estimated." in text
     assert "They seem to form" not in text
+
+
+def test_no_number_is_said_where_nothing_is_likely_or_proven(case):
+    nodes = case.found.nodes
+    column = nodes.column_names.index("unseen_probability")
+    low = pa.array(np.full(nodes.num_rows, 0.002))
+    unproven = replace(case.found.bounds, n_old=nodes.num_rows)
+    found = replace(
+        case.found, nodes=nodes.set_column(column, "unseen_probability", low), classes=(), bounds=unproven
+    )
+    text = " ".join(found.summary().split())
+    assert "No missing class was found: no node has a probability above 0.5, and none is proven" in text
+    assert "Classes may be missing all the same; answers to random questions tell how many nodes" in text
+    assert "About" not in text
+    assert "No missing class was found" in found._repr_html_()
+    assert found.new_nodes.expected is None
+    assert found.to_json()["expected_unseen"] is None
+    assert case.found.new_nodes.expected > 0
 
 
 GRAPH = Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4])

@@ -208,6 +208,10 @@ def _discover(task: _Task, rng: np.random.Generator) -> Discovery:
     count = count_classes(space, metric, _countable(new, unlabelled, p), old, rng)
     count = _limit_count(count, len(new), None if error_rates is None else error_rates.bounds.at_least)
     count = with_answers(count, len(begun), int(has_answer.sum()))
+    if test.auroc is None or test.failed or labels.is_multilabel:
+        count = _open_count(
+            count, int(unlabelled.sum()), None if error_rates is None else error_rates.bounds.at_least
+        )
     questions = fine_questions(metric, np.flatnonzero(has_answer | is_new), p, has_answer, child_seed(rng))
     p[has_answer] = 0.0
 
@@ -314,6 +318,17 @@ def _limit_count(count: ClassCount, n_new: int, at_least: int | None) -> ClassCo
     if at_least:
         return replace(count, **{part: max(getattr(count, part), 1) for part in ("best", "low", "high")})
     return replace(count, low=0) if n_new < MIN_NODES or at_least == 0 else count
+
+
+def _open_count(count: ClassCount, n_nodes: int, at_least: int | None) -> ClassCount:
+    """Return the count where nothing is known of missing classes, or where classes overlap: any number is possible.
+
+    The spread of the labelled classes is no measure of classes that are not recovered, or that share nodes.
+    """
+    low = max(count.proven, 1 if at_least else 0)
+    return ClassCount(
+        count.best, min(low, count.best), max(n_nodes // MIN_NODES, count.high), proven=count.proven
+    )
 
 
 def _countable(new: Rows, unlabelled: Mask, p: Floats) -> Rows:

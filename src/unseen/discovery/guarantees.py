@@ -78,7 +78,7 @@ class NewNodes:
     Parameters
     ----------
     expected : float or None
-        Sum of the probabilities; None where nothing can be estimated.
+        Sum of the probabilities; None where nothing can be estimated, and where nothing is likely or proven.
     at_most_expected : float or None
         The expected number if missing classes are as hard to recognise as the hardest one of the leave-one-class-out
         test.

@@ -41,9 +41,14 @@ def _unlabelled_rows(found: Discovery) -> list[Row]:
     has_probability = has_estimate or len(found.coverage.classes) > 1
     if not has_estimate:
         limit = "its probability assumes that the node belongs to a labelled class"
+        every = (
+            "every node without a label that is not selected"
+            if found.select()
+            else "every node without a label"
+        )
         logger.warning(
-            "missing classes could not be estimated, so every node without a label gets the labelled class that fits "
-            "best; %s",
+            "missing classes could not be estimated, so %s gets the labelled class that fits best; %s",
+            every,
             limit if has_probability else "with one labelled class, there is no probability",
         )
     elif not found.select():

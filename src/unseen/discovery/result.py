@@ -287,6 +287,17 @@ class Discovery:
         return self.self_test.auroc is not None and not self.self_test.failed
 
     @property
+    def has_number(self) -> bool:
+        """Whether the number of missing nodes is estimated.
+
+        False without an estimate, and where no node is likely to belong to a missing class and none is proven to: few
+        or hidden well, that is not known.
+        """
+        p = self.nodes.column("unseen_probability").to_numpy()
+        nothing = self.bounds is not None and not self.bounds.at_least and not (p > CERTAIN).any()
+        return self.has_estimate and not nothing
+
+    @property
     def shown_classes(self) -> tuple[FoundClass, ...]:
         """The found classes that outputs show: none where nothing is estimated and no node is selected."""
         return tuple(each for each in self.classes if self.has_estimate or each.fdr is not None)
@@ -294,7 +305,7 @@ class Discovery:
     @property
     def new_nodes(self) -> NewNodes:
         """How many unlabelled nodes belong to missing classes: the expected number and a lower bound."""
-        known, coverage = self.has_estimate, self.coverage
+        known, coverage = self.has_number, self.coverage
         return NewNodes(
             coverage.expected_unseen if known else None,
             coverage.expected_if_hard if known else None,
@@ -457,7 +468,7 @@ class Discovery:
             List all nodes of a found class instead of the most typical ones.
         """
         known, coverage = self.has_estimate, self.coverage.to_dict()
-        if not known:
+        if not self.has_number:
             coverage["expected_unseen"] = coverage["expected_if_hard"] = None
         return {
             "method": self.embedding.method,

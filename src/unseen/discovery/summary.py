@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from unseen.discovery.count import MAX_CLASSES
 from unseen.discovery.result import CERTAIN, ClassCount, FoundClass
 from unseen.errors import counted
 
@@ -17,6 +18,11 @@ WIDTH = 100
 NO_ESTIMATE = (
     "How many nodes and classes are missing cannot be estimated. The probabilities only rank the nodes; "
     "most likely to belong to a missing class are:"
+)
+
+NOTHING_FOUND = (
+    f"No missing class was found: no node has a probability above {CERTAIN:g}, and none is proven to belong to one. "
+    "Classes may be missing all the same; answers to random questions tell how many nodes at most belong to them."
 )
 
 
@@ -34,7 +40,8 @@ def summary(discovery: Discovery) -> str:
         groups = (
             "" if n == discovery.count.best else f" They are sorted into {counted(n, 'candidate class')}."
         )
-        for part in (headline(discovery), hard_sentence(discovery), count_sentence(discovery.count) + groups):
+        number = [headline(discovery), hard_sentence(discovery), count_sentence(discovery.count) + groups]
+        for part in number if discovery.has_number else [NOTHING_FOUND]:
             lines += textwrap.wrap(part, WIDTH)
     for part in (*error_sentences(discovery), *certificate_sentences(discovery)):
         lines += textwrap.wrap(part, WIDTH)
@@ -111,8 +118,10 @@ def count_sentence(count: ClassCount) -> str:
     """Return the number of new classes as a sentence."""
     if not count.best:
         return "So few nodes are expected that the number of missing classes cannot be estimated."
-    between = "" if count.low == count.high else f" (between {count.low} and {count.high})"
     proven = f" Answers confirm {count.proven} of them." if count.proven else ""
+    if count.high > MAX_CLASSES:
+        return f"How many missing classes they form cannot be estimated.{proven}"
+    between = "" if count.low == count.high else f" (between {count.low} and {count.high})"
     seem = "seem to" if count.low else "may"
     return f"They {seem} form {counted(count.best, 'missing class')}{between}.{proven}"
 
@@ -152,7 +161,8 @@ def as_table(discovery: Discovery) -> str:
     if texts:
         columns["text of the first"] = [texts.get(c.members[0]) for c in shown]
     sentences = [headline(discovery), hard_sentence(discovery), count_sentence(discovery.count)]
-    sentences = [*(sentences if discovery.has_estimate else []), rates, discovery.self_test.verdict]
+    sentences = sentences if discovery.has_number else [NOTHING_FOUND] if discovery.has_estimate else []
+    sentences = [*sentences, rates, discovery.self_test.verdict]
     return html_table(" ".join(filter(None, sentences)), columns)
 
 

@@ -61,7 +61,7 @@ def describe_classes(discovery: Discovery, ids: IdArray) -> Content:
     curve = tuple(point for point in discovery.count.curve if np.isfinite(point[1]))
     questions = find_rows(discovery.questions, ids)
     return {
-        "count": as_content(replace(discovery.count, curve=curve)) if discovery.has_estimate else None,
+        "count": as_content(replace(discovery.count, curve=curve)) if discovery.has_number else None,
         "classes": classes,
         "failed": not discovery.has_estimate,
         "questions": questions[questions >= 0].tolist(),
@@ -91,8 +91,8 @@ def error_rates(discovery: Discovery, ids: IdArray) -> Content:
 def describe_coverage(discovery: Discovery | None, labels: Labels | None) -> Content | None:
     """Return what the labels cover; without discovery, their counts alone."""
     if discovery is not None:
-        expected = discovery.coverage.expected_unseen if discovery.has_estimate else np.nan
-        if_hard = discovery.coverage.expected_if_hard if discovery.has_estimate else np.nan
+        expected = discovery.coverage.expected_unseen if discovery.has_number else np.nan
+        if_hard = discovery.coverage.expected_if_hard if discovery.has_number else np.nan
         return as_content(replace(discovery.coverage, expected_unseen=expected, expected_if_hard=if_hard))
     if labels is None:
         return None
