@@ -31,7 +31,7 @@ from unseen.discovery.signals import Mask, class_means
 from unseen.discovery.space import Floats
 from unseen.discovery.summary import top_nodes
 from unseen.discovery.target import searched
-from unseen.discovery.validation import SelfTest, judge, learn_slope, share_by_folds
+from unseen.discovery.validation import judge, learn_slope, share_by_folds
 from unseen.embedding import Embedding
 from unseen.engine.run import libraries_on_one_thread
 from unseen.errors import InputError, counted, logger, unknown_name
@@ -191,7 +191,7 @@ def _discover(task: _Task, rng: np.random.Generator) -> Discovery:
     guarantee, error_rates = _find_errors(task, labels, ranking, bool(begun), rng)
     p = np.zeros(graph.n_nodes)
     scores = ranking.scores[unlabelled]
-    p[unlabelled], if_hard = _find_probabilities(ranking, scores, test, error_rates, bool(words))
+    p[unlabelled], if_hard = _find_probabilities(ranking, scores, error_rates, bool(words))
     p[has_answer] = 1.0
     named = match_names(graph, space, indicator, p, words)
     p[unlabelled] = add_support(p[unlabelled], named.support[unlabelled])
@@ -290,16 +290,16 @@ def _find_errors(
 
 
 def _find_probabilities(
-    ranking: Ranking, scores: Floats, test: SelfTest, rates: ErrorRates | None, has_names: bool
+    ranking: Ranking, scores: Floats, rates: ErrorRates | None, has_names: bool
 ) -> tuple[Floats, float]:
     """Return the probability of each unlabelled node, and how many are new if they are like the hardest class.
 
     The share of new nodes is the median of what the leave-one-class-out test says, what the p-values say and what is
     usual. Where no node is proven to be new, it is the lower one of the first two, and none if that is below its
-    standard error, unless classes were given by name. Where the test says nothing, it is the usual one.
+    standard error, unless classes were given by name. Where the labels are concentrated, it is the usual one.
     """
     folds, share = ranking.folds, USUAL_SHARE
-    if test.auroc is not None and not test.failed and not ranking.is_concentrated:
+    if not ranking.is_concentrated:
         by_test = share_by_folds(scores, folds)
         share = float(np.median([by_test, USUAL_SHARE, *([] if rates is None else [rates.share])]))
         if rates is not None and not rates.bounds.at_least:
