@@ -81,6 +81,7 @@ def test_hostile_names_are_shown_as_text(browser: Any, subject: Subject) -> None
         "blue",
     ]
     assert browser.text(".card h3") == "<u> (new-1)"
+    assert "no error rate" in browser.text(".card .soft")
     assert browser.text("#settle") == "The number is not certain. 2 answers would show it:"
     browser.click("#tab-labels")
     assert "<i>Few labels.</i>" in browser.text("#panel-labels")

@@ -288,6 +288,7 @@ function card(own) {
     count(own.rows.length, "node", "nodes"),
     `mean probability ${percent(group.probability)}`,
   ];
+  if (group.fdr === null) facts.push("no error rate");
   if (group.nearest_seen) facts.push(`most like ${group.nearest_seen}`);
   if (group.edge_ratio !== null)
     facts.push(`${percent(group.edge_ratio)} of its edges stay inside`);

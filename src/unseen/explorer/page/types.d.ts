@@ -58,6 +58,7 @@ interface FoundClass {
   probability: number;
   nearest_seen: string | null;
   edge_ratio: number | null;
+  fdr: number | null;
   members: number[];
 }
 /** A candidate class as the reader edits it. */
