@@ -128,6 +128,31 @@ def test_cells_that_cannot_be_searched() -> None:
         unseen.anndata.discover(twice)
 
 
+@pytest.mark.parametrize(
+    ("marks", "expected"), [([None], None), (["Unknown"], "Unknown"), ([None, "Unknown"], "Unknown")]
+)
+def test_answers_leave_the_mark_of_cells_without_a_label(
+    marks: list[str | None], expected: str | None
+) -> None:
+    values = [name if isinstance(name, str) else marks[k % len(marks)] for k, name in enumerate(KNOWN)]
+    adata = make_cells(values)
+    answered = unseen.Labels.from_values(["c1", "new"], ["cell-3", "cell-4"])
+    unseen.anndata._write_labels(adata, "cell_type", "Unknown", answered)
+    column = adata.obs["cell_type"]
+    assert column[["cell-3", "cell-4"]].tolist() == ["c1", "new"]
+    others = column.drop(["cell-3", "cell-4"])
+    assert others.isna().all() if expected is None else (others == expected).all()
+
+
+def test_the_app_is_given_the_other_columns_of_the_cells() -> None:
+    adata = make_cells()
+    adata.obs["node"] = 1
+    adata.obs["batch"] = pd.Categorical(["a", None] * 60)
+    adata.obs["share"] = [0.5, np.nan] * 60
+    columns = unseen.anndata._make_columns(adata, "cell_type")
+    assert columns.iloc[:2].to_numpy().tolist() == [["cell-0", "a", "0.5"], ["cell-1", "", ""]]
+
+
 @pytest.mark.slow
 @pytest.mark.processes
 def test_the_app_labels_cells(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -225,26 +225,15 @@ def label(
     graph, path = _make_graph(adata, use_rep, neighbors_key), Path(save)
     with tempfile.TemporaryDirectory(prefix="unseen-") as name:
         folder = Path(name)
-        words = [
-            sys.executable,
-            "-m",
-            "unseen",
-            "label",
-            folder / "edges.parquet",
-            "--nodes",
-            folder / "nodes.parquet",
-        ]
-        words += ["--features", folder / "features.npz"]
+        files = {"edges": folder / "edges.parquet", "nodes": folder / "nodes.parquet"}
+        files["features"] = folder / "features.npz"
+        for role, file in files.items():
+            write_part(graph, role, file)  # type: ignore[arg-type]
+        words: list[object] = [sys.executable, "-m", "unseen", "label", files["edges"]]
+        words += ["--nodes", files["nodes"], "--features", files["features"]]
         words += ["--save", path, "--port", port, "--seed", random_state]
-        for role, file in (
-            ("edges", "edges.parquet"),
-            ("nodes", "nodes.parquet"),
-            ("features", "features.npz"),
-        ):
-            write_part(graph, role, folder / file)  # type: ignore[arg-type]
-        columns = adata.obs.drop(columns=[labels_key], errors="ignore").astype(str)
-        if len(columns.columns):
-            columns.insert(0, "node", graph.node_ids)
+        columns = _make_columns(adata, labels_key)
+        if len(columns.columns) > 1:
             columns.to_parquet(folder / "obs.parquet", index=False)
             words += ["--attributes", folder / "obs.parquet"]
         if labels is not None and len(labels.labelled):
@@ -274,11 +263,21 @@ def _run_app(words: list[str]) -> None:
 
 
 def _write_labels(adata: Any, labels_key: str, unlabeled_category: str | None, labels: Labels) -> None:
-    """Write the labels of a file into a column; cells without a label keep the value that means so."""
+    """Write the labels of a file into a column; cells without a label get the value that means so in this column."""
     names = [str(name) for name in adata.obs_names]
-    classes = {str(node): "|".join(names) for node, names in labels.to_lists().items()}
-    values = [classes.get(name, unlabeled_category) for name in names]
-    adata.obs[labels_key] = _make_categories(values)
+    classes = {str(node): "|".join(given) for node, given in labels.to_lists().items()}
+    column = adata.obs.get(labels_key)
+    if column is not None and column.isna().any() and not (column == unlabeled_category).any():
+        unlabeled_category = None
+    adata.obs[labels_key] = _make_categories([classes.get(name, unlabeled_category) for name in names])
+
+
+def _make_columns(adata: Any, labels_key: str) -> Any:
+    """Return the columns of ``obs`` that can colour the map, as text, with the ids first; missing values are empty."""
+    columns = adata.obs.drop(columns=[labels_key, "node"], errors="ignore")
+    columns = columns.astype(str).mask(columns.isna(), "")
+    columns.insert(0, "node", _make_ids(adata))
+    return columns
 
 
 def _make_graph(adata: Any, use_rep: str | None, neighbors_key: str | None) -> Graph:

@@ -52,10 +52,9 @@ def atlas_table(
     ids = subject.embedding.node_ids[rows]
     columns = leading_columns(subject.embedding.vectors[rows], rng)
     x, y = lay_out(columns, rng, on_progress=on_progress).astype(np.float32).T
-    names = [str(node) for node in ids.tolist()]
-    texts = None if subject.graph is None else subject.graph.texts
-    if texts is not None and subject.graph is not None:
-        own = texts[match_ids(ids, subject.graph.node_ids)].tolist()
+    names, graph = [str(node) for node in ids.tolist()], subject.graph
+    if graph is not None and graph.texts is not None:
+        own = graph.texts[match_ids(ids, graph.node_ids)].tolist()
         names = [text.strip() or name for text, name in zip(own, names, strict=True)]
     labels = None if subject.labels is None else subject.labels.of_nodes(ids).to_lists()
     given = ["|".join(labels[node]) if labels and node in labels else None for node in ids.tolist()]
