@@ -72,36 +72,19 @@ class Database:
         self._worker.shutdown()
         self._connection.close()
 
-    def run(self, statement: str) -> None:
-        """Run a statement that returns nothing."""
-        self._wait(lambda: self._connection.execute(statement))
+    def run(self, query: str, arriving: pa.Table | None = None) -> Any:
+        """Run a statement, or return all that a query returns as a table; either may use the table `arriving`."""
 
-    def row(self, query: str, *values: object) -> tuple[Any, ...]:
-        """Return the first row of a query; each `?` in it stands for one of the values."""
-        return self._wait(lambda: tuple(self._connection.execute(query, list(values)).fetchall()[0]))
-
-    def table(self, query: str, arriving: pa.Table | None = None) -> pa.Table:
-        """Return all that a query returns, which must fit in memory; it may use the table `arriving`."""
-
-        def work() -> pa.Table:
+        def work() -> Any:
             if arriving is not None:
                 self._connection.register("arriving", arriving)
             try:
-                return self._connection.sql(query).to_arrow_table()
+                found = self._connection.sql(query)
+                return None if found is None else found.to_arrow_table()
             finally:
                 self._connection.unregister("arriving")
 
         return self._wait(work)
-
-    def insert(self, table: str, rows: pa.Table) -> None:
-        """Append rows whose columns are in the order of the table's."""
-
-        def work() -> None:
-            self._connection.register("arriving", rows)
-            self._connection.execute(f"insert into {table} select * from arriving")
-            self._connection.unregister("arriving")
-
-        self._wait(work)
 
     def rows(self, query: str, size: int = PIECE) -> Iterator[pa.Table]:
         """Yield what a query returns, `size` rows at a time: no piece depends on how many threads worked."""
@@ -144,12 +127,11 @@ class SpilledNumbering(Numbering):
     @property
     def ids(self) -> IdArray:
         """All ids by their numbers."""
-        table = self._database.table("select id from numbers order by number")
-        return as_ids(table["id"].to_numpy())
+        return as_ids(self._database.run("select id from numbers order by number")["id"].to_numpy())
 
     def name(self, number: int) -> Any:
         """Return the id that has a number."""
-        return self._database.row("select id from numbers where number = ?", int(number))[0]
+        return self._database.run(f"select id from numbers where number = {int(number)}")["id"][0].as_py()
 
     def pieces(self, start: int, stop: int) -> Iterator[pa.Table]:
         """Yield the ids of a range of numbers, as tables with the column `node`."""
@@ -160,18 +142,15 @@ class SpilledNumbering(Numbering):
     def renumber(self, order: Ints) -> None:
         """Give the node whose number is ``order[k]`` the number k."""
         arriving = pa.table({"number": order, "new_number": np.arange(len(order))})
-        renumbered = self._database.table(
-            "select id, new_number as number from numbers join arriving using (number)", arriving
-        )
-        self._database.run("delete from numbers")
-        self._database.insert("numbers", renumbered)
+        query = "create or replace table numbers as select id, new_number as number from numbers"
+        self._database.run(f"{query} join arriving using (number)", arriving)
 
     def _make_text(self) -> None:
         self._database.run("alter table numbers alter id type varchar")
 
     def _find(self, ids: pa.Array) -> Ints:
         arriving = pa.table({"id": ids, "row": np.arange(len(ids))})
-        found = self._database.table("select row, number from numbers join arriving using (id)", arriving)
+        found = self._database.run("select row, number from numbers join arriving using (id)", arriving)
         numbers = np.full(len(ids), -1, dtype=np.int64)
         numbers[found["row"].to_numpy()] = found["number"].to_numpy()
         return numbers
@@ -180,9 +159,8 @@ class SpilledNumbering(Numbering):
         if not self._n:
             kind = "bigint" if pa.types.is_integer(ids.type) else "varchar"
             self._database.run(f"create table numbers (id {kind}, number bigint)")
-        self._database.insert(
-            "numbers", pa.table({"id": ids, "number": np.arange(self._n, self._n + len(ids))})
-        )
+        arriving = pa.table({"id": ids, "number": np.arange(self._n, self._n + len(ids))})
+        self._database.run("insert into numbers from arriving", arriving)
 
 
 class SpilledEdges:
@@ -200,13 +178,15 @@ class SpilledEdges:
         rows = pa.table(table)
         if edges.weight is not None and not edges.weight.all():
             rows = rows.filter(pa.array(edges.weight != 0))
-        self._database.insert("edges", rows)
+        self._database.run("insert into edges from arriving", rows)
         self._n += n
 
     def sort(self, folder: Path, numbering: Numbering, symmetrize: Symmetrize, report: Report) -> SortedRows:
         """Write the rows of the adjacency to files, both directions of every edge; repeats and self-loops count."""
         add = symmetrize == "sum"
-        (weighted,) = self._database.row("select count(weight) > 0 from edges")
+        weighted = self._database.run("select count(weight) > 0 as weighted from edges")["weighted"][
+            0
+        ].as_py()
         query = f"""select i, j{", coalesce(weight, 1::double) as weight" if weighted else ""}
             from (from edges union all select j, i, weight, place from edges where i <> j)
             order by i, j{", place" if weighted and add else ""}"""
