@@ -164,16 +164,17 @@ class Intake:
         n_bytes : int, optional
             About how many bytes of edges and features are in memory together; None: features are one piece.
         """
-        with_features = [
-            each for each in (self.features, *self.features_by_type.values()) if each is not None
-        ]
-        several = (self.edges, self.nodes, *with_features, *self.labels, self.text)
+        features = [each for each in (self.features, *self.features_by_type.values()) if each is not None]
+        several = (self.edges, self.nodes, *features, *self.labels, self.text)
         readers: list[Reader[Any]] = [reader for reader in several if reader is not None]
         for reader in readers:
             reader.open(n_bytes if reader.role in ("edges", "features") else None)
         require_columns(readers, self.options)
-        for each in (*with_features, *([] if self.text is None else [self.text])):
-            each.label_names |= {labels.label_name() for labels in self.labels} - {""}
+        names = {labels.label_name() for labels in self.labels} - {""}
+        for each in features:
+            each.label_names |= names
+        if self.text is not None:
+            self.text.label_names |= names
         content, lists = NumberedRows(numbering), list[Any]()
         if self.nodes is not None:
             content.nodes = number_rows(self.nodes.whole(), numbering)
