@@ -195,14 +195,12 @@ def number_column(table: Table, index: int, what: str, rule: str, kind: Any = No
     with the place of the first cell that is infinite or not a number.
     """
     column = join_chunks(table.columns[index])
-    if is_string(column.type):
-        column = drop_missing_words(column)
     values: Array
     if column.type == pa.float32() and not column.null_count:
         values = column.to_numpy(zero_copy_only=False)
     else:
-        only = Table(table.source, (pa.chunked_array([column]),), table.names, table.place, table.text)
-        values = float_values(only, 0, what)
+        known = drop_missing_words(column) if is_string(column.type) else column
+        values = float_values(table, index, what, known)
     if kind is not None:
         with np.errstate(over="ignore"):
             values = values.astype(kind, copy=False)
