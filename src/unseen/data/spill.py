@@ -7,11 +7,11 @@ Numbers, repeated edges and errors are defined by :class:`unseen.data.ids.Number
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -24,8 +24,6 @@ from unseen.errors import InputError, OutputError, need_library
 from unseen.ids import Array, Floats, IdArray, Ints, as_ids
 from unseen.weights import Symmetrize, combine_repeats
 
-T = TypeVar("T")
-
 PIECE = 1 << 18
 """Rows that come out of the database together."""
 ENTRIES = 1 << 20
@@ -34,8 +32,6 @@ ENTRIES = 1 << 20
 
 class Database:
     """A database that lives as long as the block; what memory does not hold waits in `folder`.
-
-    A query runs on a thread of its own, so that Ctrl-C reaches Python while the engine works.
 
     Parameters
     ----------
@@ -51,7 +47,6 @@ class Database:
         duckdb = need_library("duckdb", "a graph that does not fit in memory", "scale")
         self._errors = duckdb
         self._folder = folder
-        self._worker = ThreadPoolExecutor(1, thread_name_prefix="unseen-database")
         config: dict[str, Any] = {
             "memory_limit": f"{memory}B",
             "threads": threads,
@@ -69,39 +64,35 @@ class Database:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._worker.shutdown()
         self._connection.close()
 
     def run(self, query: str, arriving: pa.Table | None = None) -> Any:
         """Run a statement, or return all that a query returns as a table; either may use the table `arriving`."""
-
-        def work() -> Any:
+        with self._explain_errors():
             if arriving is not None:
                 self._connection.register("arriving", arriving)
-            try:
-                found = self._connection.sql(query)
-                return None if found is None else found.to_arrow_table()
-            finally:
-                self._connection.unregister("arriving")
-
-        return self._wait(work)
+            found = self._connection.sql(query)
+            table = None if found is None else found.to_arrow_table()
+            self._connection.unregister("arriving")
+        return table
 
     def rows(self, query: str, size: int = PIECE) -> Iterator[pa.Table]:
         """Yield what a query returns, `size` rows at a time: no piece depends on how many threads worked."""
-        reader = self._wait(lambda: self._connection.sql(query).to_arrow_reader(size))
-        waiting = reader.schema.empty_table()
-        while (batch := self._wait(lambda: next(reader, None))) is not None:
-            waiting = pa.concat_tables([waiting, pa.Table.from_batches([batch])])
-            while len(waiting) >= size:
-                yield waiting.slice(0, size).combine_chunks()
-                waiting = waiting.slice(size)
+        with self._explain_errors():
+            reader = self._connection.sql(query).to_arrow_reader(size)
+            waiting = reader.schema.empty_table()
+            for batch in reader:
+                waiting = pa.concat_tables([waiting, pa.Table.from_batches([batch])])
+                while len(waiting) >= size:
+                    yield waiting.slice(0, size).combine_chunks()
+                    waiting = waiting.slice(size)
         if len(waiting):
             yield waiting.combine_chunks()
 
-    def _wait(self, work: Callable[[], T]) -> T:
-        task = self._worker.submit(work)
+    @contextmanager
+    def _explain_errors(self) -> Iterator[None]:
         try:
-            return task.result()
+            yield
         except (self._errors.OutOfMemoryException, self._errors.IOException) as error:
             reason = str(error).splitlines()[0]
             if re.search("max_temp_directory_size|No space left|disk full", str(error), re.IGNORECASE):
@@ -111,10 +102,10 @@ class Database:
                 raise InputError(msg) from None
             msg = f"cannot write {self._folder}: {reason}"
             raise OutputError(msg) from None
-        except BaseException:  # Ctrl-C: the query must end before its files are removed
-            self._connection.interrupt()
-            task.exception()
-            raise
+        except RuntimeError as error:  # what becomes of Ctrl-C while the engine works
+            if "interrupted" not in str(error):
+                raise
+            raise KeyboardInterrupt from None
 
 
 class SpilledNumbering(Numbering):
