@@ -244,9 +244,9 @@ def first_line(error: BaseException) -> str:
 _NO_VALUE = ("", "nan", "NaN", "NAN", *MISSING_WORDS)
 
 
-def float_values(table: Table, index: int, what: str, column: pa.Array | None = None) -> Floats:
-    """Return a column of numbers, or another in its place, as float64; an error names the first value that is none."""
-    column = join_chunks(table.columns[index]) if column is None else column
+def float_values(table: Table, column: int | pa.Array, what: str) -> Floats:
+    """Return a column of a table as float64, or raise an error that names the first value that is no number."""
+    column = join_chunks(table.columns[column]) if isinstance(column, int) else column
     try:
         return _as_floats(column)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
@@ -292,25 +292,24 @@ def name_values(table: Table, index: int, what: str) -> pa.Array:
 def label_values(column: pa.ChunkedArray, source: str) -> tuple[Ints, pa.Array]:
     """Return for each label in a column its row, and its name; text holds several with ``|`` between them."""
     values = join_chunks(column)
+    rows, is_text = np.arange(len(values)), is_string(values.type)
+    if is_text:
+        values = pc.split_pattern(values.cast(pa.large_string()), "|")
+    if is_list(values.type):
+        rows = pc.list_parent_indices(values).to_numpy(zero_copy_only=False).astype(np.int64)
+        values = pc.list_flatten(values)
     kind = values.type
-    if is_string(kind):
-        several = pc.split_pattern(values.cast(pa.large_string()), "|")
-        return _parents(several), pc.utf8_trim_whitespace(pc.list_flatten(several))
-    if is_list(kind):
-        return _parents(values), _label_names(pc.list_flatten(values), source)
-    return np.arange(len(values)), _label_names(values, source)
-
-
-def _label_names(values: pa.Array, source: str) -> pa.Array:
-    kind = values.type
+    if is_text:
+        return rows, pc.utf8_trim_whitespace(values)
     if pa.types.is_floating(kind):  # a column of class numbers with gaps arrives as floats
         floats = values.to_numpy(zero_copy_only=False).astype(np.float64)
         names = [None if np.isnan(v) else str(int(v)) if v.is_integer() else str(v) for v in floats.tolist()]
-        return pa.array(names, type=pa.large_string())
+        return rows, pa.array(names, type=pa.large_string())
     if pa.types.is_boolean(kind):
-        return pa.array([None if v is None else str(v) for v in values.to_pylist()], type=pa.large_string())
+        names = [None if v is None else str(v) for v in values.to_pylist()]
+        return rows, pa.array(names, type=pa.large_string())
     if pa.types.is_integer(kind) or pa.types.is_null(kind) or is_string(kind):
-        return values.cast(pa.large_string())
+        return rows, values.cast(pa.large_string())
     msg = f"{source}: the labels have the type {kind}; they must be strings, numbers or lists of these"
     raise InputError(msg)
 
@@ -351,10 +350,6 @@ def _first_refused(column: pa.Array) -> int | None:
         except pa.ArrowInvalid:
             high = middle
     return low
-
-
-def _parents(lists: pa.Array) -> Ints:
-    return np.asarray(pc.list_parent_indices(lists).to_numpy(zero_copy_only=False), dtype=np.int64)
 
 
 def filled_cells(column: pa.Array | pa.ChunkedArray) -> dict[int, str]:
