@@ -18,7 +18,7 @@ from unseen.data.ids import Numbering, encode_names, id_column
 from unseen.errors import InputError, counted, logger
 from unseen.graph import Graph, Symmetrize
 from unseen.ids import Features, Floats, IdArray, Ints, Place
-from unseen.labels import CONFIRMED, Labels, Status
+from unseen.labels import CONFIRMED, Labels, Status, warn_of_missing_words
 from unseen.weights import check_symmetrize, check_weights, merge_entries
 
 if TYPE_CHECKING:
@@ -204,9 +204,17 @@ def combine_labels(rows: Sequence[LabelRows], numbering: Numbering) -> tuple[sp.
     return indicator, classes
 
 
-def build_labels(rows: Sequence[LabelRows], numbering: Numbering, ids: IdArray) -> Labels:
-    """Return the labels of the nodes with these ids, and what was answered about them; see :func:`combine_labels`."""
+def build_labels(
+    rows: Sequence[LabelRows], numbering: Numbering, report: Report, graph: Graph | None = None
+) -> Labels:
+    """Return the labels of a graph, or of all nodes that rows name, and what was answered; see `combine_labels`."""
+    ids = numbering.ids if graph is None else graph.node_ids
     indicator, classes = combine_labels(rows, numbering)
+    warn_of_missing_words(report.missing_words)
+    if graph is not None and graph.stored_features:
+        from unseen.data.leaks import warn_of_predictors
+
+        warn_of_predictors(graph, Labels(indicator, classes, ids))
     if any(isinstance(status, Status) for piece in rows for status in piece.answers.values()):
         from unseen.certificate import order_answers  # labels are mostly read without questions
 

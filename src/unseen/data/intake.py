@@ -41,7 +41,7 @@ from unseen.data.roles import EdgeReader, LabelReader, NodeReader, TextReader
 from unseen.errors import InputError, counted, logger, show_path
 from unseen.graph import Graph
 from unseen.ids import Ints, Value
-from unseen.labels import Labels, warn_of_missing_words
+from unseen.labels import Labels
 
 if TYPE_CHECKING:
     from unseen.data.features import FeatureReader
@@ -135,12 +135,7 @@ class Intake:
                 self.nodes.warn_of_first_row()
         labels = None
         if content.labels:
-            labels = build_labels(content.labels, content.numbering, graph.node_ids)
-        warn_of_missing_words(self.report.missing_words)
-        if labels is not None and graph.stored_features:
-            from unseen.data.leaks import warn_of_predictors
-
-            warn_of_predictors(graph, labels)
+            labels = build_labels(content.labels, content.numbering, self.report, graph)
         logger.info(
             "read %s: %s", self.edges.name, describe_reading(graph, labels, self.report, self.options)
         )

@@ -14,7 +14,7 @@ from unseen.data.pieces import number_rows, read_whole
 from unseen.data.roles import LabelReader
 from unseen.data.sources import as_list, attribute_source, is_path, is_pyg
 from unseen.graph import Graph
-from unseen.labels import Labels, warn_of_missing_words
+from unseen.labels import Labels
 
 
 def read(
@@ -194,18 +194,11 @@ def read_labels(
     rows = [replace(piece, numbers=known.find(piece.ids)) for piece in rows]
     for piece in rows:
         refuse_unknown(piece, where, graph.node_ids)
-    warn_of_missing_words(report.missing_words)
-    labels = build_labels(rows, known, graph.node_ids)
-    if graph.stored_features:
-        from unseen.data.leaks import warn_of_predictors
-
-        warn_of_predictors(graph, labels)
-    return labels
+    return build_labels(rows, known, report, graph)
 
 
 def read_label_list(source: Any, options: Options | None = None) -> Labels:
     """Return labels without a graph: their own ids, in the order of first appearance, are the nodes."""
     report, numbering = Report(), Numbering()
     rows = number_rows(read_whole(LabelReader(source, options, report)), numbering)
-    warn_of_missing_words(report.missing_words)
-    return build_labels([rows], numbering, numbering.ids)
+    return build_labels([rows], numbering, report)
