@@ -132,7 +132,8 @@ def test_a_database_keeps_to_its_memory_and_its_folder(tmp_path: Path) -> None:
     with Database(tmp_path, memory=100_000_000, threads=1) as database:
         database.run("create table x as select range as a, hash(range) as b from range(12000000)")
         assert any((tmp_path / "spill").iterdir())
-        assert database.row("select count(*), sum(a) from x") == (12_000_000, 12_000_000 * 11_999_999 // 2)
+        (counts,) = database.run("select count(*) as n, sum(a)::bigint as total from x").to_pylist()
+        assert counts == {"n": 12_000_000, "total": 12_000_000 * 11_999_999 // 2}
         with pytest.raises(InputError, match=r"`memory` \(--memory\) is too small"):
             database.run("create table y as select list(b) from x")
         with pytest.raises(duckdb.PermissionException):  # no other file is read
@@ -147,7 +148,7 @@ def test_pieces_have_the_size_that_was_asked_for(tmp_path: Path) -> None:
     with Database(tmp_path, memory=10**8, threads=2) as database:
         database.run("create table x (a bigint)")
         for start in range(0, 9000, 3000):
-            database.insert("x", pa.table({"a": range(start, start + 3000)}))
+            database.run("insert into x from arriving", pa.table({"a": range(start, start + 3000)}))
         pieces = list(database.rows("select a from x order by a", 2500))
         assert [len(piece) for piece in pieces] == [2500, 2500, 2500, 1500]
         assert pa.concat_tables(pieces)["a"].to_pylist() == list(range(9000))
@@ -161,7 +162,7 @@ def test_ctrl_c_ends_a_query_at_once(tmp_path: Path) -> None:
             timer.start()
             with pytest.raises(KeyboardInterrupt):
                 database.run(LONG)
-            assert database.row("select 1") == (1,)  # it would still be busy otherwise
+            assert len(database.run("select 1")) == 1  # it would still be busy otherwise
     finally:
         timer.cancel()
         signal.signal(signal.SIGINT, before)

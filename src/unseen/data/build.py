@@ -18,7 +18,7 @@ from unseen.data.ids import Numbering, encode_names, id_column
 from unseen.errors import InputError, counted, logger
 from unseen.graph import Graph, Symmetrize
 from unseen.ids import Features, Floats, IdArray, Ints, Place
-from unseen.labels import CONFIRMED, Labels, Status
+from unseen.labels import CONFIRMED, Labels, Status, warn_of_missing_words
 from unseen.weights import check_symmetrize, check_weights, merge_entries
 
 if TYPE_CHECKING:
@@ -160,43 +160,61 @@ def combine_labels(rows: Sequence[LabelRows], numbering: Numbering) -> tuple[sp.
         return sp.csr_array((len(numbering), 0), dtype=bool), ()
     names, codes = encode_names(pa.concat_arrays([piece.names for piece in rows]))
     order = sorted(range(len(names)), key=names.__getitem__)
+    classes, n, width = tuple(names[k] for k in order), len(numbering), max(len(names), 1)
     parts = np.split(np.argsort(order)[codes], np.cumsum([len(piece.names) for piece in rows])[:-1])
-    classes, shape = tuple(names[k] for k in order), (len(numbering), len(names))
-    indicators = [
-        sp.csr_array((np.ones(len(part), dtype=bool), (piece.numbers[piece.rows], part)), shape=shape)
+    own = [  # node * width + class, each once
+        np.unique(piece.numbers[piece.rows].astype(np.int64) * width + part)
         for piece, part in zip(rows, parts, strict=True)
     ]
     column = {name: k for k, name in enumerate(classes)}
-    answered = [
-        (int(piece.numbers[row]), column[name], column.get(piece.replaces[row], -1))
-        for piece in rows
-        if piece.replaces
-        for row, name in zip(piece.rows.tolist(), piece.names.to_pylist(), strict=True)
-        if row in piece.replaces
-    ]
-    if answered:
-        indicators = _replace_labels(indicators, answered, classes, numbering)
-    total = sum(indicators[1:], start=indicators[0])
-    counts = [np.diff(own.indptr) for own in indicators]
-    odd = np.flatnonzero(np.any([(n > 0) & (n < np.diff(total.indptr)) for n in counts], axis=0))
-    odd = np.setdiff1d(odd, [node for node, _, _ in answered])
-    if len(odd):
-        first = int(odd[0])
-        own = [(piece.source, part[[first]].indices) for piece, part in zip(rows, indicators, strict=True)]
+    replaced, new_labels = dict[int, int](), set[int]()
+    for piece in rows:
+        for row, name in (
+            zip(piece.rows.tolist(), piece.names.to_pylist(), strict=True) if piece.replaces else ()
+        ):
+            if row in piece.replaces:
+                first = int(piece.numbers[row]) * width
+                new_labels.add(first + column[name])
+                if piece.replaces[row] in column:
+                    replaced[first + column[piece.replaces[row]]] = column[name]
+    gone = np.intersect1d(list(replaced.keys() - new_labels), np.concatenate(own)).astype(np.int64)
+    if len(gone):
+        count, first = counted(len(gone), "label"), int(gone[0])
+        change = f"{classes[replaced[first]]} instead of {classes[first % width]}"
+        more, node = ", and so on" if len(gone) > 1 else "", numbering.name(first // width)
+        logger.info("%s replaced by answers: node %r is %s%s", count, node, change, more)
+        own = [np.setdiff1d(each, gone) for each in own]
+    total = np.unique(np.concatenate(own))
+    indicator = sp.csr_array((np.ones(len(total), bool), np.divmod(total, width)), shape=(n, len(classes)))
+    counts = [np.bincount(each // width, minlength=n) for each in own]
+    odd = np.any([(count > 0) & (count < np.diff(indicator.indptr)) for count in counts], axis=0)
+    odd[[key // width for key in new_labels]] = False
+    if odd.any():
+        first = int(np.argmax(odd))
         shown = " and ".join(
-            f"{' | '.join(classes[k] for k in sorted(found))} in {source}"
-            for source, found in own
-            if len(found)
+            f"{' | '.join(classes[key % width] for key in found)} in {piece.source}"
+            for piece, each in zip(rows, own, strict=True)
+            if len(found := each[each // width == first])
         )
-        more = f" ({len(odd)} nodes in all have different labels in different files)" if len(odd) > 1 else ""
-        name = numbering.name(first)
-        logger.warning("the node %r is labelled %s; it keeps all of these%s", name, shown, more)
-    return total, classes
+        many = (
+            f" ({odd.sum()} nodes in all have different labels in different files)" if odd.sum() > 1 else ""
+        )
+        node = numbering.name(first)
+        logger.warning("the node %r is labelled %s; it keeps all of these%s", node, shown, many)
+    return indicator, classes
 
 
-def build_labels(rows: Sequence[LabelRows], numbering: Numbering, ids: IdArray) -> Labels:
-    """Return the labels of the nodes with these ids, and what was answered about them; see :func:`combine_labels`."""
+def build_labels(
+    rows: Sequence[LabelRows], numbering: Numbering, report: Report, graph: Graph | None = None
+) -> Labels:
+    """Return the labels of a graph, or of all nodes that rows name, and what was answered; see `combine_labels`."""
+    ids = numbering.ids if graph is None else graph.node_ids
     indicator, classes = combine_labels(rows, numbering)
+    warn_of_missing_words(report.missing_words)
+    if graph is not None and graph.stored_features:
+        from unseen.data.leaks import warn_of_predictors
+
+        warn_of_predictors(graph, Labels(indicator, classes, ids))
     if any(isinstance(status, Status) for piece in rows for status in piece.answers.values()):
         from unseen.certificate import order_answers  # labels are mostly read without questions
 
@@ -216,35 +234,6 @@ def build_labels(rows: Sequence[LabelRows], numbering: Numbering, ids: IdArray) 
         if (answer == CONFIRMED) == has_label[piece.numbers[row]]
     }  # a label outweighs skipped and unknown, and only a label can be confirmed
     return Labels(indicator, classes, ids, answers)
-
-
-def _replace_labels(
-    indicators: list[sp.csr_array],
-    answered: list[tuple[int, int, int]],
-    classes: tuple[str, ...],
-    numbering: Numbering,
-) -> list[sp.csr_array]:
-    """Return the labels of each source without those that an answer replaces; a notice counts them.
-
-    `answered` are nodes with the columns of their new and their old class, -1 for a class that no source has.
-    """
-    new_labels = {(node, new) for node, new, _ in answered}
-    gone = sorted({(node, old): new for node, new, old in answered if (node, old) not in new_labels}.items())
-    gone = [(place, new) for place, new in gone if any(own[place] for own in indicators if place[1] >= 0)]
-    if not gone:
-        return indicators
-    (node, old), new = gone[0]
-    logger.info(
-        "%s replaced by answers: node %r is %s instead of %s%s",
-        counted(len(gone), "label"),
-        numbering.name(node),
-        classes[new],
-        classes[old],
-        ", and so on" if len(gone) > 1 else "",
-    )
-    places = tuple(np.array([place for place, _ in gone]).T)
-    removed = sp.csr_array((np.ones(len(gone), dtype=bool), places), shape=indicators[0].shape)
-    return [sp.csr_array(own > own.multiply(removed)) for own in indicators]
 
 
 def refuse_unknown(piece: LabelRows, where: str, node_ids: IdArray) -> None:

@@ -10,7 +10,7 @@ import csv
 import io
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from unseen.data.names import id_position
+from unseen.data.names import has_known_names, id_position
 from unseen.data.sources import Role
 from unseen.data.tables import TextLayout, first_line
 from unseen.errors import InputError, counted
@@ -47,18 +47,11 @@ def split_line(line: str, delimiter: str | None) -> list[str]:
     return [cell.strip(_BLANKS) for cell in cells]
 
 
-def sniff_delimiter(
-    lines: Sequence[str],
-    suffix: str,
-    source: str,
-    *,
-    blanks: bool,
-    has_names: Callable[[Sequence[str]], bool],
-) -> str | None:
+def sniff_delimiter(lines: Sequence[str], suffix: str, source: str, role: Role) -> str | None:
     """Return the delimiter of the first `lines` of a file, or None where they have one column.
 
-    A delimiter under which the first line has known names (`has_names`) wins; then one that splits every line
-    into the same number of cells; then the one most lines have, so that the odd line can be named.
+    A delimiter under which the first line has known names wins; then one that splits every line into the same number
+    of cells; then the one most lines have, so that the odd line can be named.
 
     Parameters
     ----------
@@ -68,11 +61,10 @@ def sniff_delimiter(
         That of the file; commas come first in ``.csv``, and blanks in ``.edgelist``, as networkx writes it.
     source : str
         What messages call the file.
-    blanks : bool
-        Whether blanks may separate columns; not in a list of nodes, where they belong to the ids.
-    has_names : callable
-        Whether the cells of the first line are known names of columns.
+    role : str
+        What it is read as; in a list of nodes blanks belong to the ids.
     """
+    blanks = role not in ("nodes", "vectors")
     if blanks and suffix == ".edgelist" and all(_BLANK_ALONE.search(line) for line in lines):
         return BLANK
     candidates = [",", "\t", ";"] if suffix == ".csv" else ["\t", ",", ";"]
@@ -81,10 +73,9 @@ def sniff_delimiter(
     others = any(sign in lines[0] for sign in candidates if sign != BLANK)
     for delimiter in candidates[: -1 if others and blanks else None]:
         cells = split_line(lines[0], delimiter)
-        if len(cells) > 1 and has_names(cells):
+        if len(cells) > 1 and has_known_names(role, cells):
             return delimiter
-    bare = [_QUOTED_CELL.sub("q", line).strip(" ") for line in lines]
-    counts = {d: [_count(line, d) for line in bare] for d in candidates}
+    counts = {d: [count_delimiter(line.strip(" "), d) for line in lines] for d in candidates}
     even = [d for d in candidates if counts[d][0] and len(set(counts[d])) == 1]
     if even[:1] == [","] and ";" in even:
         msg = (
@@ -98,12 +89,9 @@ def sniff_delimiter(
     return most if any(counts[most]) else None
 
 
-def separates_all(lines: Sequence[str], delimiter: str) -> bool:
-    """Return whether each of the first `lines` has this delimiter outside quotes."""
-    return all(_count(_QUOTED_CELL.sub("q", line), delimiter) for line in lines)
-
-
-def _count(line: str, delimiter: str) -> int:
+def count_delimiter(line: str, delimiter: str) -> int:
+    """Return how often a line has a delimiter outside quotes."""
+    line = _QUOTED_CELL.sub("q", line)
     return len(_RUN.findall(line.strip(_BLANKS))) if delimiter == BLANK else line.count(delimiter)
 
 
@@ -247,7 +235,10 @@ def refuse_stray_quotes(data: bytes, delimiter: str | None, source: str, line: i
 
 @dataclass(frozen=True)
 class Text:
-    """A block of a text file ready for the parser: tidy bytes with the line breaks of the original."""
+    """A block of a text file ready for the parser: tidy bytes with the line breaks of the original.
+
+    `before` counts the lines above it, and `comments` those that were emptied.
+    """
 
     source: str
     data: bytes
@@ -256,15 +247,10 @@ class Text:
     comments: int
 
     @classmethod
-    def of(cls, data: bytes, source: str, layout: TextLayout, before: int, *, started: bool) -> Text:
-        """Return a block ready for the parser, without the header and the comments above it."""
-        if not started:
-            start = layout.start
-            if layout.names is not None:
-                start = record_end(data, start, field_start(layout.delimiter))
-            before += data.count(b"\n", 0, start)
-            data = data[start:]
-        data, comments = _drop_comments(data, layout)
+    def of(cls, data: bytes, source: str, layout: TextLayout, before: int, *, start: int = 0) -> Text:
+        """Return a block ready for the parser, without what is above its `start`."""
+        before += data.count(b"\n", 0, start)
+        data, comments = _drop_comments(data[start:], layout)
         return cls(source, tidy(data, layout.delimiter), layout, before, comments)
 
     def records(self, most: float = math.inf) -> list[tuple[int, list[str]]]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,14 +17,14 @@ from unseen.data.ids import id_column, is_list, is_string, join_chunks
 from unseen.data.leaks import feature_positions
 from unseen.data.names import id_position
 from unseen.data.objects_plain import has_node_keys
-from unseen.data.options import Missing, Options
+from unseen.data.options import Options
 from unseen.data.pieces import FeatureRows, Reader
 from unseen.data.roles import lack_of_columns, require_numbers
 from unseen.data.sources import Role, is_same_source
 from unseen.data.tables import MatrixBatch, Table, drop_missing_words, float_values, require_single_rows
 from unseen.data.words import Block, block_of, stacked_blocks, years_of
 from unseen.errors import InputError, counted, first_of, logger, show_path
-from unseen.ids import Array, Features, Ints, numbers_of
+from unseen.ids import Array, Features, numbers_of
 
 
 def open_features(
@@ -91,25 +92,31 @@ class FeatureReader(Reader[FeatureRows]):
         source = show_path(batch.source)
         for k in columns:
             what = f"{self.noun} {k}" if names is None else f"{self.noun} {names[k]!r}"
-            if is_list(batch.columns[k].type):
-                lists = list_rows(batch, k, f"{self.noun} 0", self.rule, self.kind)
+            column = join_chunks(batch.columns[k])
+            if is_list(column.type):
+                lists = self._lists(batch, column)
                 numbers.append((lists, tuple(f"{names[k]} {j}" for j in range(lists.shape[1]))))
                 continue
-            if self.role == "features" and pa.types.is_nested(batch.columns[k].type):
+            if self.role == "features" and pa.types.is_nested(column.type):
                 logger.info("%s: the column %r holds several values a node and is not used", source, names[k])
                 continue
             try:
-                column = number_column(batch, k, what, self.rule, self.kind)
-                numbers.append((column[:, None], () if names is None else (names[k],)))
-            except InputError as error:
-                years = years_of(join_chunks(batch.columns[k])) if self.role == "features" and names else None
+                values = self._numbers(batch, column, what)
+                numbers.append((values[:, None], () if names is None else (names[k],)))
+            except InputError:
+                years = years_of(column) if self.role == "features" and names else None
                 if years is not None and not self.in_pieces:
                     logger.info("%s: the column %r holds dates; it is used as years", source, names[k])
                     numbers.append((years[:, None], (names[k],)))
                     continue
-                block, cells = self._words(batch, k, error)
-                words.append(block)
-                texts += [] if cells is None else [cells]
+                found = block_of(batch, k, names[k]) if names and self.role == "features" else None
+                if found is None:
+                    raise
+                if self.in_pieces:
+                    msg = f"{batch.source}: the column {names[k]!r} is no number; a graph in parts takes numbers only"
+                    raise InputError(msg) from None
+                words.append(found[0])
+                texts += [] if found[1] is None else [found[1]]
         matrix: Any = np.hstack([np.empty((batch.n_rows, 0), np.int8), *(part for part, _ in numbers)])
         own: Any = tuple(name for _, part in numbers for name in part)
         if len(columns) == 1 and numbers and is_list(batch.columns[columns[0]].type):
@@ -121,38 +128,51 @@ class FeatureReader(Reader[FeatureRows]):
         return matrix, own, texts[0] if len(texts) == 1 else None
 
     def _fill(self, values: Any, names: Any, batch: Table | MatrixBatch) -> tuple[Any, Any]:
-        """Return numbers without missing ones, and the names of the columns that have numbers."""
+        """Return numbers without missing ones, and the names of the columns that have any; a notice counts the gaps.
 
-        def name(k: int) -> str:
-            return str(k) if names is None else repr(names[k])
+        All columns of vectors stay, and those of a piece, since other pieces may have values.
+        """
+        n, width = values.shape
+        coo = None if isinstance(values, np.ndarray) else sp.coo_array(values)
+        row, column = (
+            np.nonzero(np.isnan(values)) if coo is None else (ends[np.isnan(coo.data)] for ends in coo.coords)
+        )
+        if not len(row):
+            return values, names
+        shown = [str(k) if names is None else repr(names[k]) for k in range(width)]
+        how, stay = self.options.missing, self.in_pieces or self.role == "vectors"
+        counts = np.bincount(column, minlength=width)
+        kept = np.flatnonzero((counts < n) | stay)
+        partly = kept[counts[kept] > 0]
+        if len(partly) and (how == "error" or self.role == "vectors" or (self.in_pieces and how == "median")):
+            first = int(np.argmax(np.isin(column, partly)))
+            raise self._missing(batch, int(row[first]), shown[column[first]])
+        fills = np.zeros(width)
+        if how == "median":
+            part = values[:, partly]
+            fills[partly] = np.nanmedian(part if coo is None else part.toarray(), axis=0)
+        values = values.copy()
+        values[row, column] = fills[column]
+        source = show_path(batch.source)
+        for k in np.setdiff1d(np.arange(width), kept):
+            logger.info("%s: the column %s has no values and is not used", source, shown[k])
+        if len(partly):
+            by = "the median of the column" if how == "median" else "0"
+            total = counted(int(counts[partly].sum()), "missing number")
+            gaps = first_of([f"{shown[k]} ({counts[k]})" for k in partly])
+            logger.info("%s: %s replaced by %s: %s", source, total, by, gaps)
+        return values[:, kept], None if names is None else tuple(names[k] for k in kept)
 
-        def error(row: int, column: int) -> InputError:
-            place = batch.place(row) if isinstance(batch, Table) else f"{batch.source}: row {row}"
-            if isinstance(batch, MatrixBatch) and batch.ids is not None:
-                place += f" (node {batch.ids[row]!r})"
-            return InputError(f"{place}: the {self.noun} {name(column)} is missing; {self.rule}{way}")
-
-        how, way = self.options.missing, ""
-        if self.role == "features":
-            way = "; to fill in missing values, say missing='median' or 'zero' (--missing)"
+    def _missing(self, batch: Table | MatrixBatch, row: int, name: str) -> InputError:
+        """Return the error for a missing number."""
+        place = batch.place(row) if isinstance(batch, Table) else f"{batch.source}: row {row}"
+        if isinstance(batch, MatrixBatch) and batch.ids is not None:
+            place += f" (node {batch.ids[row]!r})"
+        way = "; to fill in missing values, say missing='median' or 'zero' (--missing)"
         if self.in_pieces:
             way = "; a graph in parts can have 0 there: say missing='zero' (--missing zero)"
-        if self.role == "vectors" or (self.in_pieces and how == "median"):
-            how = "error"
-        every = self.in_pieces or self.role == "vectors"
-        values, kept = fill_missing(values, how, batch.source, name, error, every=every)
-        return values, None if names is None else tuple(names[k] for k in kept)
-
-    def _words(self, batch: Table, index: int, error: InputError) -> tuple[Block, list[str] | None]:
-        """Return the words or categories of a column that is no numbers, or raise the error about its first number."""
-        names = batch.names or ()
-        block = block_of(batch, index, names[index]) if names and self.role == "features" else None
-        if block is None:
-            raise error
-        if self.in_pieces:
-            msg = f"{batch.source}: the column {names[index]!r} is no number; a graph in parts takes numbers only"
-            raise InputError(msg)
-        return block
+        way = way if self.role == "features" else ""
+        return InputError(f"{place}: the {self.noun} {name} is missing; {self.rule}{way}")
 
     def _positions(self, table: Table) -> dict[str, int]:
         node = self._columns(table)[0]
@@ -187,104 +207,41 @@ class FeatureReader(Reader[FeatureRows]):
             raise InputError(msg)
         return values if isinstance(values, np.ndarray) else sp.csr_array(values)
 
+    def _numbers(self, table: Table, column: pa.Array, what: str) -> Array:
+        """Return a column of numbers with NaN where one is missing.
 
-def number_column(table: Table, index: int, what: str, rule: str, kind: Any = None) -> Array:
-    """Return a column of numbers with NaN where one is missing.
+        The type is float32 where the column has it, `kind` where that is given, and else float64. Raises an error
+        with the place of the first cell that is infinite or not a number.
+        """
+        values: Array
+        if column.type == pa.float32() and not column.null_count:
+            values = column.to_numpy(zero_copy_only=False)
+        else:
+            known = drop_missing_words(column) if is_string(column.type) else column
+            values = float_values(table, known, what)
+        if self.kind is not None:
+            with np.errstate(over="ignore"):
+                values = values.astype(self.kind, copy=False)
+        bad = np.flatnonzero(np.isinf(values))
+        if len(bad):
+            msg = f"{table.place(int(bad[0]))}: the {what} is {values[bad[0]]}; {self.rule}"
+            raise InputError(msg)
+        return values
 
-    The type is float32 where the column has it, `kind` where that is given, and else float64. Raises an error
-    with the place of the first cell that is infinite or not a number.
-    """
-    column = join_chunks(table.columns[index])
-    if is_string(column.type):
-        column = drop_missing_words(column)
-    values: Array
-    if column.type == pa.float32() and not column.null_count:
-        values = column.to_numpy(zero_copy_only=False)
-    else:
-        only = Table(table.source, (pa.chunked_array([column]),), table.names, table.place, table.text)
-        values = float_values(only, 0, what)
-    if kind is not None:
-        with np.errstate(over="ignore"):
-            values = values.astype(kind, copy=False)
-    bad = np.flatnonzero(np.isinf(values))
-    if len(bad):
-        msg = f"{table.place(int(bad[0]))}: the {what} is {values[bad[0]]}; {rule}"
-        raise InputError(msg)
-    return values
-
-
-def list_rows(table: Table, index: int, what: str, rule: str, kind: Any = None) -> Array:
-    """Return a column of lists of numbers as a matrix; a list that is missing is a row of NaN."""
-    column = join_chunks(table.columns[index])
-    lengths = pc.list_value_length(column).to_numpy(zero_copy_only=False)
-    rows = np.flatnonzero(~np.isnan(lengths))
-    width = int(lengths[rows[0]]) if len(rows) else 0
-    odd = rows[lengths[rows] != width]
-    if len(odd):
-        msg = (
-            f"{table.place(int(odd[0]))} has {int(lengths[odd[0]])} numbers where the first row has {width}; "
-            "all lists must be equally long"
-        )
-        raise InputError(msg)
-    flat = pa.chunked_array([pc.list_flatten(column)])
-    place = lambda k: table.place(int(rows[k // max(width, 1)]))  # noqa: E731
-    values = number_column(Table(table.source, (flat,), None, place), 0, what, rule, kind)
-    matrix = np.full((len(lengths), width), np.nan, values.dtype)
-    matrix[rows] = values.reshape(len(rows), width)
-    return matrix
-
-
-def fill_missing(
-    values: Features,
-    how: Missing,
-    source: str,
-    name: Callable[[int], str],
-    error: Callable[[int, int], InputError],
-    *,
-    every: bool = False,
-) -> tuple[Features, Ints]:
-    """Return numbers without NaN, and the columns that have a value at all; a notice counts what was filled.
-
-    Parameters
-    ----------
-    values : matrix
-        Numbers, and NaN where one is missing.
-    how : {"median", "zero", "error"}
-        What to put there; the median is that of the column.
-    source : str
-        What the notice calls the data.
-    name : callable
-        From the number of a column to its name.
-    error : callable
-        From the row and column of a missing number to the error about it.
-    every : bool
-        Keep columns without any value, too: other pieces of the table may have some.
-    """
-    n, width = values.shape
-    if isinstance(values, np.ndarray):
-        row, column = np.nonzero(np.isnan(values))
-    else:
-        coo = sp.coo_array(values)
-        row, column = (ends[np.isnan(coo.data)] for ends in coo.coords)
-    if not len(row):
-        return values, np.arange(width)
-    counts = np.bincount(column, minlength=width)
-    kept = np.flatnonzero((counts < n) | every)
-    partly = kept[counts[kept] > 0]
-    if how == "error" and len(partly):
-        first = int(np.argmax(np.isin(column, partly)))
-        raise error(int(row[first]), int(column[first]))
-    fills = np.zeros(width)
-    if how == "median":
-        part = values[:, partly]
-        fills[partly] = np.nanmedian(part if isinstance(part, np.ndarray) else part.toarray(), axis=0)
-    values = values.copy()
-    values[row, column] = fills[column]
-    for k in np.setdiff1d(np.arange(width), kept):
-        logger.info("%s: the column %s has no values and is not used", show_path(source), name(int(k)))
-    if len(partly):
-        shown = first_of([f"{name(int(k))} ({counts[k]})" for k in partly])
-        by = "the median of the column" if how == "median" else "0"
-        total = counted(int(counts[partly].sum()), "missing number")
-        logger.info("%s: %s replaced by %s: %s", show_path(source), total, by, shown)
-    return values[:, kept], kept
+    def _lists(self, table: Table, column: pa.Array) -> Array:
+        """Return a column of lists of numbers as a matrix; a list that is missing is a row of NaN."""
+        lengths = pc.list_value_length(column).to_numpy(zero_copy_only=False)
+        rows = np.flatnonzero(~np.isnan(lengths))
+        width = int(lengths[rows[0]]) if len(rows) else 0
+        odd = rows[lengths[rows] != width]
+        if len(odd):
+            msg = (
+                f"{table.place(int(odd[0]))} has {int(lengths[odd[0]])} numbers where the first row has {width}; "
+                "all lists must be equally long"
+            )
+            raise InputError(msg)
+        cells = replace(table, place=lambda k: table.place(int(rows[k // max(width, 1)])))
+        values = self._numbers(cells, pc.list_flatten(column), f"{self.noun} 0")
+        matrix = np.full((len(lengths), width), np.nan, values.dtype)
+        matrix[rows] = values.reshape(len(rows), width)
+        return matrix

@@ -164,9 +164,11 @@ def encode_names(names: pa.Array) -> tuple[list[str], Ints]:
 
 
 def join_chunks(column: pa.ChunkedArray | pa.Array) -> pa.Array:
-    """Return the chunks of a column as one array, its dictionary resolved."""
+    """Return the chunks of a column as one array, its dictionary resolved; polars' views of text become texts."""
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
+    if pa.types.is_string_view(column.type):
+        column = column.cast(pa.large_string())
     whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     if isinstance(whole, pa.ChunkedArray):  # what pyarrow returns for several gigabytes, or for no chunk
         return pa.concat_arrays(whole.chunks) if whole.num_chunks else pa.array([], whole.type)

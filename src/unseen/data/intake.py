@@ -40,8 +40,8 @@ from unseen.data.pieces import (
 from unseen.data.roles import EdgeReader, LabelReader, NodeReader, TextReader
 from unseen.errors import InputError, counted, logger, show_path
 from unseen.graph import Graph
-from unseen.ids import Ints, Mask, Value
-from unseen.labels import Labels, warn_of_missing_words
+from unseen.ids import Ints, Value
+from unseen.labels import Labels
 
 if TYPE_CHECKING:
     from unseen.data.features import FeatureReader
@@ -90,8 +90,8 @@ class NumberedRows:
         Of the ids of all sources, in their order: nodes, edges, features, texts, labels.
     nodes, features, texts, labels
         The rows of each; features by the type of nodes, with the key None for those of all nodes.
-    n_connected, n_before_texts, n_named : int
-        Nodes that node list and edges name, those that features name, too, and those that all sources but labels name.
+    n_connected : int
+        Nodes that node list and edges name.
     """
 
     numbering: Numbering
@@ -100,8 +100,6 @@ class NumberedRows:
     texts: FeatureRows | None = None
     labels: list[LabelRows] = field(default_factory=list)
     n_connected: int = 0
-    n_before_texts: int = 0
-    n_named: int = 0
 
 
 class Intake:
@@ -124,8 +122,6 @@ class Intake:
         self.labels = [LabelReader(source, *how) for source in labels]
         self.text = None if text is None else TextReader(text, *how)
         self.texts: Any = None
-        every = (self.edges, self.nodes, self.features, *self.features_by_type.values(), *self.labels)
-        self.readers: list[Reader[Any]] = [reader for reader in every if reader is not None]
 
     def data(self) -> Data:
         """Read everything and put it together."""
@@ -133,14 +129,13 @@ class Intake:
             store = EdgeStore(self, stack)
             content = self.collect(Numbering(), store.add)
             graph = self._graph(store, content)
+        if self.nodes is not None and content.nodes is not None and self.nodes.first is not None:
+            is_alone = graph.isolated[content.nodes.numbers]
+            if len(is_alone) > 1 and is_alone[0] and not is_alone[1:].any():
+                self.nodes.warn_of_first_row()
         labels = None
         if content.labels:
-            labels = build_labels(content.labels, content.numbering, graph.node_ids)
-        warn_of_missing_words(self.report.missing_words)
-        if labels is not None and graph.stored_features:
-            from unseen.data.leaks import warn_of_predictors
-
-            warn_of_predictors(graph, labels)
+            labels = build_labels(content.labels, content.numbering, self.report, graph)
         logger.info(
             "read %s: %s", self.edges.name, describe_reading(graph, labels, self.report, self.options)
         )
@@ -164,14 +159,17 @@ class Intake:
         n_bytes : int, optional
             About how many bytes of edges and features are in memory together; None: features are one piece.
         """
-        readers: list[Reader[Any]] = [*self.readers, *([] if self.text is None else [self.text])]
+        features = [each for each in (self.features, *self.features_by_type.values()) if each is not None]
+        several = (self.edges, self.nodes, *features, *self.labels, self.text)
+        readers: list[Reader[Any]] = [reader for reader in several if reader is not None]
         for reader in readers:
             reader.open(n_bytes if reader.role in ("edges", "features") else None)
         require_columns(readers, self.options)
-        label_names = {name for labels in self.labels if (name := labels.label_name())}
-        for each in (self.features, *self.features_by_type.values(), self.text):
-            if each is not None:
-                each.label_names |= label_names
+        names = {labels.label_name() for labels in self.labels} - {""}
+        for each in features:
+            each.label_names |= names
+        if self.text is not None:
+            self.text.label_names |= names
         content, lists = NumberedRows(numbering), list[Any]()
         if self.nodes is not None:
             content.nodes = number_rows(self.nodes.whole(), numbering)
@@ -179,31 +177,39 @@ class Intake:
         if self.edges.source.beside is not None:  # isolated nodes are only in that file
             lists.append(read_whole(NodeReader(self.edges.source.beside)).ids)
             numbering.number(lists[-1])
-        is_unsure = self.nodes is not None and self.nodes.first is not None  # its first row may be a header
-        in_edges = np.zeros(len(numbering) if is_unsure else 0, dtype=bool)
-        first_ends = self._number_edges(numbering, lists, in_edges, keep_edges)
-        if len(in_edges) > 1 and not in_edges[0] and in_edges[1:].all() and self.nodes is not None:
-            self.nodes.warn_of_first_row()
+        first_ends = self._number_edges(numbering, lists, keep_edges)
         content.n_connected = len(numbering)
         self._number_features(content, lists, n_bytes, keep_features)
-        content.n_before_texts = len(numbering)
         if self.text is not None:
-            texts: Any = self.text.whole(numbering)
-            self.texts = content.texts = number_rows(texts, numbering)
-        content.n_named = len(numbering)
+            n_before, found = len(numbering), self.text.whole(numbering)
+            texts: Any = number_rows(found, numbering)
+            self.texts = content.texts = texts
+            refuse_foreign_ids(self.edges.name, texts, n_before, numbering)
+            if count := int(np.count_nonzero(texts.numbers >= n_before)):
+                name = show_path(texts.source)
+                logger.info("%s: %s with a text and without edges", name, counted(count, "node"))
+        n_named = len(numbering)
         for labels in self.labels:
             content.labels.append(number_rows(labels.whole(numbering), numbering))
         tell_ignored(readers)
-        self._check(content, first_ends)
+        if not len(numbering):
+            msg = f"{self.edges.name} lists no edge, and there is no other source that names a node; give `nodes`"
+            raise InputError(msg)
+        rows = [*chain(*content.features.values()), *content.labels, content.texts]
+        numbers = [each.numbers for each in rows if each is not None and each.numbers is not None]
+        if first_ends and not any(np.isin(part, list(first_ends)).any() for part in numbers):
+            line = f"{self.edges.first_place} ({', '.join(self.edges.first or ())})"
+            logger.warning("%s is read as an edge, though its ids occur nowhere else%s", line, HEADER_HINT)
+        for piece in content.labels:
+            if (piece.numbers >= n_named).any():  # misspelt ids would become new nodes in silence
+                self._tell_label_only(piece, n_named, numbering)
+                break
         return content
 
     def _number_edges(
-        self, numbering: Numbering, lists: list[Any], in_edges: Mask, keep: Callable[[Edges], None]
+        self, numbering: Numbering, lists: list[Any], keep: Callable[[Edges], None]
     ) -> set[int]:
-        """Give numbers to edges; return the ends of a first edge that may be a header if no other edge has them.
-
-        `in_edges` is filled: which of the first nodes have edges.
-        """
+        """Give numbers to edges; return the ends of a first edge that may be a header if no other edge has them."""
         lonely, count = set[int](), 0
         for piece in self.edges.pieces():
             if piece.nodes is not None and not count:
@@ -211,14 +217,11 @@ class Intake:
                 numbering.number(piece.nodes)
             known = len(numbering)
             src, dst = numbering.number(piece.src, piece.dst)
-            rest = slice(not count, None)
             if not count and self.edges.first is not None and len(src):
                 ends = {int(src[0]), int(dst[0])}
                 lonely = ends if len(ends) == 2 and min(ends) >= known else lonely
-            if any((part[rest] == end).any() for end in lonely for part in (src, dst)):
+            if any((part[not count :] == end).any() for end in lonely for part in (src, dst)):
                 lonely = set()
-            for part in (src, dst) if len(in_edges) else ():
-                in_edges[part[part < len(in_edges)]] = True
             count += len(src)
             keep(replace(piece, src=src, dst=dst, nodes=None))
         return lonely if count > FEW_EDGES else set()
@@ -241,43 +244,19 @@ class Intake:
                 rows = piece if ids is None else number_rows(piece, numbering, ids)
                 content.features.setdefault(key, []).append(rows if keep is None else keep(rows))
 
-    def _check(self, content: NumberedRows, first_ends: set[int]) -> None:
-        """Raise an error or log a warning where the ids of sources do not fit each other."""
-        numbering, edges = content.numbering, self.edges
-        if not len(numbering):
-            msg = f"{edges.name} lists no edge, and there is no other source that names a node; give `nodes`"
-            raise InputError(msg)
-        texts = [] if content.texts is None else [content.texts]
-        rows: list[Any] = [*chain(*content.features.values()), *content.labels, *texts]
-        others = [each.numbers for each in rows if each.numbers is not None]
-        if first_ends and not any((part == end).any() for end in first_ends for part in others):
-            line = f"{edges.first_place} ({', '.join(edges.first or ())})"
-            logger.warning("%s is read as an edge, though its ids occur nowhere else%s", line, HEADER_HINT)
-        for text in texts:
-            refuse_foreign_ids(edges.name, text, content.n_before_texts, numbering)
-            if count := int(np.count_nonzero(text.numbers >= content.n_before_texts)):
-                noun = counted(count, "node")
-                logger.info("%s: %s with a text and without edges", show_path(text.source), noun)
-        for piece in content.labels:
-            unknown = np.flatnonzero(piece.numbers >= content.n_named)
-            if len(unknown):  # misspelt ids would become new nodes in silence
-                refuse_foreign_ids(edges.name, piece, content.n_named, numbering)
-                self._tell_label_only(piece, int(unknown[0]), len(numbering) - content.n_named)
-                break
-
-    def _tell_label_only(self, piece: LabelRows, row: int, count: int) -> None:
-        """Warn that only labels name `count` nodes, the first in this row; raise an error where that is refused."""
+    def _tell_label_only(self, piece: LabelRows, n_named: int, numbering: Numbering) -> None:
+        """Warn that only labels name the nodes from number `n_named` on; raise an error where that is refused."""
+        refuse_foreign_ids(self.edges.name, piece, n_named, numbering)
+        row, count = int(np.argmax(piece.numbers >= n_named)), len(numbering) - n_named
         lack = "no edge" if self.features is None else "no edge and no features"
         more = f"; only labels name {count} nodes" if count > 1 else ""
         hint = "" if row else piece.hint
         sentence = (
             f"{piece.place(row)}: the label names {piece.ids[row].as_py()!r}, a node that has {lack}{more}"
         )
-        if self.features is not None:
-            msg = f"{sentence}; correct the id, or add a row of features{hint}"
-            raise InputError(msg)
-        if self.options.strict:
-            msg = f"{sentence}; correct the id, or name it in `nodes` (--nodes){hint}"
+        if self.features is not None or self.options.strict:
+            way = "name it in `nodes` (--nodes)" if self.features is None else "add a row of features"
+            msg = f"{sentence}; correct the id, or {way}{hint}"
             raise InputError(msg)
         logger.warning("%s; it is kept without edges (strict=True, --strict refuses that)%s", sentence, hint)
 
@@ -285,12 +264,9 @@ class Intake:
         """Return the row of features of each node."""
         pieces, numbering = content.features[None], content.numbering
         table = replace(pieces[0], numbers=np.concatenate([piece.numbers for piece in pieces]))
-        try:
-            return order_features(table, np.arange(len(numbering)), numbering)
-        except InputError:
-            if table.ids is not None:
-                refuse_foreign_ids(self.edges.name, table, content.n_connected, numbering)
-            raise
+        if table.ids is not None:
+            refuse_foreign_ids(self.edges.name, table, content.n_connected, numbering)
+        return order_features(table, np.arange(len(numbering)), numbering)
 
     def _graph(self, store: EdgeStore, content: NumberedRows) -> Graph:
         """Return the graph of numbered edges with the features of all nodes, or those of each type."""
@@ -347,11 +323,9 @@ class EdgeStore:
             piece = replace(piece, place=Edges.place)
         self.pieces.append(piece)
         self._n += len(piece.src)
-        if self.spilled is None and self._is_plain:
-            self._spill_if_needed()
-        if self.spilled is None:
+        if self.spilled is None and (not self._is_plain or not self._open_database()):
             return
-        if not self._is_plain:
+        if self.spilled is None or not self._is_plain:
             msg = (
                 f"{piece.place(0)}: from here on edges have negative weights, for which memory is too small; allow "
                 "more with max_memory=... (--max-memory)"
@@ -360,18 +334,18 @@ class EdgeStore:
         while self.pieces:
             self.spilled.add(self.pieces.pop(0))
 
-    def _spill_if_needed(self) -> None:
-        """Open a database for the edges if they need more memory than the bound."""
+    def _open_database(self) -> bool:
+        """Open a database for the edges if they need more memory than the bound, and return whether they do."""
         needed, source = self._n * EDGE_BYTES, self._intake.edges.source
         if needed < FEW_BYTES or not source.files:
-            return
+            return False
         size = sum(path.stat().st_size for path in source.files)
         limit, _ = memory_bound(size, self._intake.options.max_memory)
-        if needed <= limit:
-            return
-        from unseen.data.spill import Database, SpilledEdges
+        if needed > limit:
+            from unseen.data.spill import Database, SpilledEdges
 
-        self.folder = Path(self._stack.enter_context(TemporaryDirectory()))
-        database = Database(self.folder, memory=max(limit // 4, 100_000_000), threads=1)
-        self.spilled = SpilledEdges(self._stack.enter_context(database))
-        logger.info("%s: edges are sorted on disk, for want of memory", show_path(source.name))
+            self.folder = Path(self._stack.enter_context(TemporaryDirectory()))
+            database = Database(self.folder, memory=max(limit // 4, 100_000_000), threads=1)
+            self.spilled = SpilledEdges(self._stack.enter_context(database))
+            logger.info("%s: edges are sorted on disk, for want of memory", show_path(source.name))
+        return needed > limit

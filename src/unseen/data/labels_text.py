@@ -6,9 +6,10 @@ import codecs
 import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import chain
 from typing import NamedTuple
 
-from unseen.data.cells import BLANK, SURE_COMMENT, split_line
+from unseen.data.cells import BLANK, SURE_COMMENT
 from unseen.data.names import find_answer_columns, lower
 from unseen.errors import OutputError
 from unseen.labels import GROUP, is_unlabelled
@@ -62,9 +63,7 @@ class LabelText:
     columns : dict
         The positions of `node` and `label`, and of those of `replaces`, `status`, `drawn` and `pool` that there are.
     width : int
-        Number of columns.
-    has_header : bool
-        Whether it has a header; a file without one gets one with the first column that is added.
+        Number of columns; a file without a header gets one with the first column that is added.
 
     Examples
     --------
@@ -78,41 +77,52 @@ class LabelText:
     def __init__(
         self, data: bytes, delimiter: str, *, header: bool, node: int = 0, label: int = 1, bar: str = "|"
     ) -> None:
-        text = data.removeprefix(codecs.BOM_UTF8).decode("utf-8")
         self._mark = codecs.BOM_UTF8 if data.startswith(codecs.BOM_UTF8) else b""
-        self._delimiter, self._blanks = delimiter, " " if delimiter == "\t" else " \t"
-        ends = re.escape(delimiter if delimiter != BLANK else self._blanks)
-        self._pattern = re.compile(
-            rf'[{self._blanks}]*+(?P<cell>"[^"]*+(?:""[^"]*+)*+"[^{ends}\r\n]*+|[^{ends}\r\n]*+)'
+        text = data.removeprefix(self._mark).decode("utf-8")
+        self._delimiter, self._bar, self._new_rows = delimiter, bar, set[int]()
+        blank = "[ ]" if delimiter == "\t" else "[ \t]"
+        ends = " \t" if delimiter == BLANK else re.escape(delimiter)
+        between = f"{blank}++" if delimiter == BLANK else f"{blank}*+{ends}{blank}*+"
+        self._lead = re.compile(f"{blank}*+")
+        self._cell = re.compile(
+            rf'("[^"]*+(?:""[^"]*+)*+"[^{ends}\r\n]*?|[^{ends}\r\n]*?)({blank}*+(?:\r\n|[\n\r])|{between})'
         )
         match = _LINE_END.search(text)
         self._line_end = match[0] if match else "\n"
         self._is_open = not text.endswith(("\n", "\r"))  # the last line has no end
-        text += self._line_end * self._is_open
+        self._lines = list(self._records(text + self._line_end * self._is_open))
+        self.columns, self.width = {"node": node, "label": label}, self._find_width()
+        is_row = [self._is_row(pieces) for pieces in self._lines]
+        every = zip(self._lines, is_row, strict=True)
+        self._comments = [pieces for pieces, own in every if len(pieces) > 1 and not own]
+        self._header = is_row.index(True) if True in is_row else len(is_row)
+        if not (header and True in is_row):  # a place for one that may come
+            self._lines.insert(self._header, [])
+            is_row.insert(self._header, False)
         self.rows: dict[str, list[int]] = {}
-        self.columns, self.width, self._bar = {"node": node, "label": label}, self._find_width(text), bar
-        self._lines, self._comments = list[str](), list[str]()
-        self._header, self._first, self._new_rows = "", -1, set[int]()
-        self.has_header = header
-        for record, is_row in self._records(text):
-            if is_row and self._first < 0:
-                self._first = len(self._lines)
-                if header:
-                    self._header = record
-                    continue
-            if is_row:
-                self.rows.setdefault(self._cell_of(record, node), []).append(len(self._lines))
-            self._lines.append(record)
-        self._first = len(self._lines) if self._first < 0 else self._first
-        self._names = self._cells(self._header) if header else []
-        every = [row for rows in self.rows.values() for row in rows]
+        for row, pieces in enumerate(self._lines):
+            if is_row[row] and row != self._header:
+                self.rows.setdefault(_decode(pieces[2 * node + 1]), []).append(row)
         self.columns |= find_answer_columns(
-            self._names, lambda k: (self._cells(self._lines[row])[k] for row in every)
+            self._names, lambda k: (_decode(self._lines[row][2 * k + 1]) for row in self._every_row)
         )
+
+    @property
+    def has_header(self) -> bool:
+        """Whether it has a header."""
+        return bool(self._lines[self._header])
+
+    @property
+    def _names(self) -> list[str]:
+        return list(map(_decode, self._lines[self._header][1::2]))
+
+    @property
+    def _every_row(self) -> list[int]:
+        return sorted(row for rows in self.rows.values() for row in rows)
 
     def data(self) -> bytes:
         """Return the file."""
-        text = "".join([*self._lines[: self._first], self._header, *self._lines[self._first :]])
+        text = "".join(chain.from_iterable(self._lines))
         if self._is_open:
             text = text[: -len(self._line_end)]
         return self._mark + text.encode("utf-8")
@@ -121,7 +131,7 @@ class LabelText:
         """Make this the answer about a node; `replaces` are labels in other files that it corrects."""
         joins = not self._has_row_per_label  # of the file as it was before the first change
         rows = self.rows.setdefault(node, [])
-        cells = [self._cell(row, "label") for row in rows]
+        cells = [self._text(row, "label") for row in rows]
         changed, labels = self._change_cells(cells, answer.labels, joins=joins)
         for row, cell, text in zip(rows, cells, changed, strict=True):
             if text != cell:
@@ -140,8 +150,8 @@ class LabelText:
         if replaces:
             self._fill("replaces", rows, replaces)
         for row in self._new_rows.intersection(rows):  # what was added here leaves no trace when it is undone
-            if not any(self._cell(row, name) for name in self.columns if name != "node"):
-                self._lines[row] = ""
+            if not any(self._text(row, name) for name in self.columns if name != "node"):
+                self._lines[row] = []
                 rows.remove(row)
         if not rows:
             del self.rows[node]
@@ -178,9 +188,8 @@ class LabelText:
         """Whether several labels of a node are several rows, rather than one cell with bars."""
         if any(len(rows) > 1 for rows in self.rows.values()):
             return True
-        every = (row for rows in self.rows.values() for row in rows)
         return self.width == len(self.columns) and not any(
-            self._bar in self._cell(row, "label") for row in every
+            self._bar in self._text(row, "label") for row in self._every_row
         )
 
     def _fill(self, name: str, rows: Sequence[int], texts: Sequence[str]) -> None:
@@ -191,109 +200,77 @@ class LabelText:
             self._add_column(name)
         for k, row in enumerate(rows):
             text = texts[k] if k < len(texts) else ""
-            if self._cell(row, name).strip().lower() != text.lower():
+            if self._text(row, name).strip().lower() != text.lower():
                 self._write(row, name, text)
 
-    def _find_width(self, text: str) -> int:
-        """Return the number of columns: those of the first line that does not begin with ``#``, if there is one."""
-        at, width = 0, 0
-        while at < len(text):
-            line = text[at : _LINE_END.search(text, at).end()]  # type: ignore[union-attr]
-            bare = line.strip(" \t\r\n")
-            if bare and not bare.startswith("#"):
-                return len(self._spans(text, at)[0])
-            if bare and not SURE_COMMENT.match(bare.encode()):
-                width = width or len(split_line(bare, self._delimiter))
-            at += len(line)
-        return width
-
-    def _records(self, text: str) -> Iterator[tuple[str, bool]]:
-        """Yield the lines, as many at once as a quoted cell joins, and whether they are a row or the header."""
+    def _records(self, text: str) -> Iterator[list[str]]:
+        """Yield each line, or the lines that a quoted cell joins, in pieces: cells have odd numbers."""
         at = 0
         while at < len(text):
             end = _LINE_END.search(text, at).end()  # type: ignore[union-attr]
-            bare = text[at:end].strip(" \t\r\n")
-            is_row = bool(bare)
-            if bare.startswith("#"):
-                is_sure = SURE_COMMENT.match(bare.encode())
-                is_row = not is_sure and len(split_line(bare, self._delimiter)) == self.width
-                if not is_row and not is_sure:
-                    self._comments.append(bare)
-            if is_row and '"' in bare:
-                end = self._spans(text, at)[1]
-            yield text[at:end], is_row
-            at = end
+            line = text[at:end]
+            if not line.strip(" \t\r\n") or SURE_COMMENT.match(line.strip("\r\n").encode()):
+                yield [line]
+                at = end
+                continue
+            lead = self._lead.match(text, at)
+            pieces = [lead[0]] if lead else [""]
+            at += len(pieces[0])
+            while not pieces[-1].endswith(("\n", "\r")):
+                match = self._cell.match(text, at)
+                pieces += match.groups()  # type: ignore[union-attr]
+                at = match.end()  # type: ignore[union-attr]
+            yield pieces
 
-    def _spans(self, text: str, at: int = 0) -> tuple[list[tuple[int, int]], int]:
-        """Return where the cells of a record begin and end, quotes included and blanks not, and where it ends."""
-        spans, joins = [], self._delimiter
-        while match := self._pattern.match(text, at):
-            start, at = match.span("cell")
-            if joins == BLANK and start == at:
-                break
-            spans.append((start, start + len(text[start:at].rstrip(self._blanks))))
-            if joins != BLANK:
-                if text[at : at + 1] != joins:
-                    break
-                at += 1
-        end = _LINE_END.match(text, at)
-        return spans, end.end() if end else at
+    def _find_width(self) -> int:
+        """Return the number of columns: those of the first line that does not begin with ``#``, if there is one."""
+        lines = [pieces for pieces in self._lines if len(pieces) > 1]
+        data = [pieces for pieces in lines if not pieces[1].startswith("#")]
+        return len((data or lines or [[]])[0]) // 2
 
-    def _cells(self, record: str) -> list[str]:
-        return [_decode(record[start:end]) for start, end in self._spans(record)[0]]
+    def _is_row(self, pieces: list[str]) -> bool:
+        """Return whether a record is a row or the header, not a comment."""
+        return len(pieces) > 1 and (not pieces[1].startswith("#") or len(pieces) // 2 == self.width)
 
-    def _cell(self, row: int, name: str) -> str:
-        return self._cell_of(self._lines[row], self.columns[name])
-
-    def _cell_of(self, record: str, k: int) -> str:
-        if '"' in record or self._delimiter == BLANK:
-            return self._cells(record)[k]
-        return record.split(self._delimiter, k + 1)[k].strip(self._blanks + "\r\n")
+    def _text(self, row: int, name: str) -> str:
+        return _decode(self._lines[row][2 * self.columns[name] + 1])
 
     def _write(self, row: int, name: str, text: str) -> None:
-        line = self._lines[row]
-        start, end = self._spans(line)[0][self.columns[name]]
-        cell = self._encode(text, quoted=end - start > 2 and line[start] == '"')
-        self._lines[row] = line[:start] + cell + line[end:]
+        at = 2 * self.columns[name] + 1
+        before = self._lines[row][at]
+        self._lines[row][at] = self._encode(text, quoted=len(before) > 2 and before[0] == '"')
 
     def append_row(self, cells: Sequence[str]) -> int:
         """Add a row with these cells, and return its number."""
-        self._lines.append(self._delimiter.join(map(self._encode, cells)) + self._line_end)
+        pieces = [""]
+        for cell in cells:
+            pieces += [self._encode(cell), self._delimiter]
+        self._lines.append([*pieces[:-1], self._line_end])
         self.rows.setdefault(cells[self.columns["node"]], []).append(len(self._lines) - 1)
         return len(self._lines) - 1
 
     def cells(self) -> dict[str, list[str]]:
         """Return the cells of the `columns`, by name."""
-        every = sorted(row for rows in self.rows.values() for row in rows)
-        cells = [self._cells(self._lines[row]) for row in every]
-        return {name: [row[k] for row in cells] for name, k in self.columns.items()}
+        return {name: [self._text(row, name) for row in self._every_row] for name in self.columns}
 
     def _add_column(self, name: str) -> None:
         for comment in self._comments:
-            if len(split_line(comment, self._delimiter)) == self.width + 1:
+            if len(comment) // 2 == self.width + 1:
                 msg = (
-                    f"cannot add a column {name!r}: the comment {comment[:60]!r} would be read as a row then; write a "
-                    "blank behind its #"
+                    f"cannot add a column {name!r}: the comment {''.join(comment).strip()[:60]!r} would be read as a "
+                    "row then; write a blank behind its #"
                 )
                 raise OutputError(msg)
-        if not self._header:
-            self._names = (
-                ["node", "label"] if self.columns["node"] < self.columns["label"] else ["label", "node"]
-            )
-            self._header, self.has_header = self._delimiter.join(self._names) + self._line_end, True
+        if not self.has_header:
+            names = sorted(("node", "label"), key=self.columns.__getitem__)
+            self._lines[self._header] = ["", names[0], self._delimiter, names[1], self._line_end]
         own = f"unseen_{name}" if name in lower(self._names) else name
-        self._header = self._lengthen(self._header, own)
-        for row in (row for rows in self.rows.values() for row in rows):
-            self._lines[row] = self._lengthen(self._lines[row], "")
-        self._names.append(own)
+        for row, text in [(self._header, own), *((row, "") for row in self._every_row)]:
+            *_, last = pieces = self._lines[row]
+            end = last.lstrip(" \t")
+            blanks = "" if self._delimiter == BLANK else last[: len(last) - len(end)]
+            pieces[-1:] = [blanks + self._delimiter, self._encode(text), end]
         self.columns[name], self.width = self.width, self.width + 1
-
-    def _lengthen(self, record: str, text: str) -> str:
-        """Return a record with one more cell."""
-        end = len(record) - len(record.rstrip("\r\n"))
-        content = record[: len(record) - end]
-        content = content.rstrip(self._blanks) if self._delimiter == BLANK else content
-        return content + self._delimiter + self._encode(text) + record[len(record) - end :]
 
     def _encode(self, text: str, *, quoted: bool = False) -> str:
         """Return a cell, between quotes where a reader could misunderstand it."""

@@ -74,7 +74,7 @@ def feature_positions(
 
 def _holds_ids(table: Table, index: int, ids: pa.Array | None) -> bool:
     """Return whether a column is pandas' index, repeats the ids, or has the name of ids and no value twice."""
-    name, column = lower(table.names or ())[index], _whole_column(table, index)
+    name, column = lower(table.names or ())[index], join_chunks(table.columns[index])
     if name in INDEX:
         return True
     if ids is None or len(ids) < _FEW_IDS or not (is_string(column.type) or pa.types.is_integer(column.type)):
@@ -84,11 +84,6 @@ def _holds_ids(table: Table, index: int, ids: pa.Array | None) -> bool:
     if str(column[0].as_py()) != str(ids[0].as_py()):  # most columns need no further look
         return False
     return bool(column.cast(pa.large_string()).equals(ids.cast(pa.large_string())))
-
-
-def _whole_column(table: Table, index: int) -> pa.Array:
-    column = join_chunks(table.columns[index])  # polars has views of strings
-    return column.cast(pa.large_string()) if pa.types.is_string_view(column.type) else column
 
 
 def recodings(table: Table, label: int, columns: Sequence[int]) -> list[int]:
@@ -103,11 +98,11 @@ def recodings(table: Table, label: int, columns: Sequence[int]) -> list[int]:
     if len(classes) < 2:
         return []
     members = sp.csr_array((np.ones(len(codes)), (row_of, codes)), shape=(len(labelled), len(classes)))
-    cells = [str(cell) for cell in _whole_column(table, label).take(pa.array(labelled)).to_pylist()]
+    cells = [str(cell) for cell in join_chunks(table.columns[label]).take(pa.array(labelled)).to_pylist()]
     _, kinds, sizes = np.unique(cells, return_inverse=True, return_counts=True)
     same = []
     for k in columns:
-        column = _whole_column(table, k)
+        column = join_chunks(table.columns[k])
         if pa.types.is_nested(column.type):
             continue
         column = column.take(pa.array(labelled)).dictionary_encode("encode")

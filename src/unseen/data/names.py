@@ -101,8 +101,8 @@ _THINGS = _word_set(
 _FILLERS = _word_set("official no nr of the display full short unique primary other num number my")
 _NOUNS = _THINGS | {word for pair in _ENDS for words in pair for word in words}
 _ID_NAMES = {f"{noun}id" for noun in _NOUNS}
-_NUMBER = re.compile(r"[-+]?[$€£]?\d[\d.,' ]*(?:e[-+]?\d+)?\s?[%$€£]?", re.IGNORECASE)
-_DATE = re.compile(r"\d{4}-\d\d?-\d\d?(?:[T ].*)?|\d\d?[./]\d\d?[./]\d{2,4}(?: .*)?|\d\d?:\d\d(?::\d\d)?")
+NUMBER = re.compile(r"[-+]?[$€£]?\d[\d.,' ]*(?:e[-+]?\d+)?\s?[%$€£]?", re.IGNORECASE)
+DATE = re.compile(r"\d{4}-\d\d?-\d\d?(?:[T ].*)?|\d\d?[./]\d\d?[./]\d{2,4}(?: .*)?|\d\d?:\d\d(?::\d\d)?")
 _TRUTH = {"true", "false", "yes", "no", "inf", "-inf"}
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+")
 
@@ -345,8 +345,8 @@ def is_value(cell: str) -> bool:
     return (
         is_number(cell)
         or cell.lower() in _TRUTH
-        or bool(_NUMBER.fullmatch(cell))
-        or bool(_DATE.fullmatch(cell))
+        or bool(NUMBER.fullmatch(cell))
+        or bool(DATE.fullmatch(cell))
     )
 
 

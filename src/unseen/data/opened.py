@@ -79,30 +79,29 @@ class File:
         try:
             with self.path.open("rb") as raw:
                 start = raw.peek(4)[:4]
-                packing = next(
-                    (kind for kind, (sign, _) in _PACKINGS.items() if start.startswith(sign)), None
-                )
-                self._require_packing(packing, start)
+                for kind, (sign, suffix) in _PACKINGS.items():
+                    if start.startswith(sign):
+                        packing = kind
+                    elif start and self.path.name.lower().endswith(suffix):
+                        msg = f"{self.name} is not a {kind} file, though its name ends in {suffix}"
+                        raise InputError(msg)
                 counting = _CountingFile(raw)
-                stream = counting if packing is None else _unpack(counting, packing)
+                stream: Any = counting
+                if packing is not None:
+                    import pyarrow as pa
+
+                    stream = pa.CompressedInputStream(pa.PythonFile(counting, mode="r"), packing)
                 while piece := stream.read(n_bytes):
                     if packing is not None:  # a cell of text takes some four times its letters as a value
-                        needed += memory_of(4 * len(piece), piece.count(b"\n"))
-                        size = max(self.size, counting.n_bytes)
-                        require_memory(self.name, needed, size, self.max_memory, held=False)
+                        needed += WORK_BYTES * 4 * len(piece) + ROW_BYTES * piece.count(b"\n")
+                        self.size = max(self.size, counting.n_bytes)
+                        self._require_memory(needed, held=False)
                     yield piece
         except OSError as error:
             msg = f"{self.name} cannot be read: {error.strerror or error}"
             if packing is not None and error.strerror is None:  # Arrow's error
                 msg = f"{self.name} is a damaged or cut-off {packing} file; copy or download it again"
             raise InputError(msg) from None
-
-    def _require_packing(self, packing: str | None, start: bytes) -> None:
-        """Refuse a file that is not packed as its name says."""
-        for kind, (_, suffix) in _PACKINGS.items():
-            if start and kind != packing and self.path.name.lower().endswith(suffix):
-                msg = f"{self.name} is not a {kind} file, though its name ends in {suffix}"
-                raise InputError(msg)
 
     def read(self) -> bytes:
         """Return the whole content, unpacked."""
@@ -111,20 +110,23 @@ class File:
 
     def require_room(self, n_bytes: int, rows: int = 0) -> None:
         """Raise an `InputError` if `n_bytes` of values in so many rows need more memory than the bound."""
-        require_memory(self.name, memory_of(n_bytes, rows), self.size, self.max_memory)
+        self._require_memory(WORK_BYTES * n_bytes + ROW_BYTES * rows)
+
+    def _require_memory(self, needed: int, *, held: bool = True) -> None:
+        limit, name = memory_bound(self.size, self.max_memory, held=held)
+        if needed > limit:
+            msg = (
+                f"{self.name} needs {shown_bytes(needed)} of memory or more, above {name}; if you trust the file, "
+                f"allow more with max_memory='{-(-2 * needed // 10**9)}GB' (--max-memory, or {VARIABLE} in the "
+                "environment)"
+            )
+            raise InputError(msg)
 
     def open_content(self) -> IO[bytes]:
         """Return the content for readers that go to and fro in it: the file itself, or what a pipe held."""
         if self.path.is_file() and not self.path.name.lower().endswith(PACKED):
             return self.path.open("rb")
         return io.BytesIO(self.read())
-
-
-def _unpack(packed: _CountingFile, kind: str) -> Any:
-    """Return the content of a packed file as a stream."""
-    import pyarrow as pa
-
-    return pa.CompressedInputStream(pa.PythonFile(packed, mode="r"), kind)
 
 
 class _CountingFile:
@@ -163,24 +165,6 @@ def memory_bound(n_bytes: int, max_memory: int | str | None = None, *, held: boo
     if held and half < limit:
         return int(half), f"half of the free memory, {shown_bytes(half)}"
     return limit, f"the bound of {shown_bytes(limit)} for a file of {shown_bytes(n_bytes)}"
-
-
-def require_memory(
-    source: str, needed: int, size: int, max_memory: int | str | None, *, held: bool = True
-) -> None:
-    """Raise an `InputError` if a file of `size` bytes needs more memory than the bound."""
-    limit, name = memory_bound(size, max_memory, held=held)
-    if needed > limit:
-        msg = (
-            f"{source} needs {shown_bytes(needed)} of memory or more, above {name}; if you trust the file, allow more "
-            f"with max_memory='{-(-2 * needed // 10**9)}GB' (--max-memory, or {VARIABLE} in the environment)"
-        )
-        raise InputError(msg)
-
-
-def memory_of(n_bytes: int, rows: int) -> int:
-    """Return the memory that it takes to make a graph of so many bytes of values in so many rows."""
-    return WORK_BYTES * n_bytes + ROW_BYTES * rows
 
 
 def require_depth(source: str, data: bytes) -> None:

@@ -273,22 +273,19 @@ class Reader(Generic[Piece]):
 
     def _read(self, batch: Any) -> Piece:
         """Return one batch as a piece; the first one says which columns are taken."""
-        if isinstance(batch, Table) and not self._started:
-            self._choose_columns(batch)
+        if not self._started:
+            self.choose_columns(batch)
             if self.notice:
                 logger.info("%s", self.notice)
         piece = self._piece(batch)
         self._started = True
         return piece
 
-    def inspect(self) -> None:
-        """Choose the columns by the first lines of the source, without reading all of it."""
-        batch = next(self._read_batches(1 << 16))
-        if isinstance(batch, Table):
-            self._choose_columns(batch)
-
-    def _choose_columns(self, table: Table) -> None:
-        """Choose which columns are read as what."""
+    def choose_columns(self, batch: Any = None) -> None:
+        """Choose by a batch, or by the first one, which columns are read as what."""
+        table = self._batch if batch is None else batch
+        if not isinstance(table, Table):
+            return
         self.positions = self._positions(table)
         if not self.takes_all_columns:
             left = (name for k, name in enumerate(self.names) if k not in self.positions.values())

@@ -9,14 +9,12 @@ from typing import Any, Unpack
 from unseen.data.build import Report, build_labels, refuse_unknown
 from unseen.data.ids import Numbering, id_column
 from unseen.data.intake import Data, Intake
-from unseen.data.names import HEADER_HINT
 from unseen.data.options import OptionNames, Options
 from unseen.data.pieces import number_rows, read_whole
 from unseen.data.roles import LabelReader
 from unseen.data.sources import as_list, attribute_source, is_path, is_pyg
-from unseen.errors import logger
 from unseen.graph import Graph
-from unseen.labels import Labels, warn_of_missing_words
+from unseen.labels import Labels
 
 
 def read(
@@ -196,23 +194,11 @@ def read_labels(
     rows = [replace(piece, numbers=known.find(piece.ids)) for piece in rows]
     for piece in rows:
         refuse_unknown(piece, where, graph.node_ids)
-    warn_of_missing_words(report.missing_words)
-    labels = build_labels(rows, known, graph.node_ids)
-    if graph.stored_features:
-        from unseen.data.leaks import warn_of_predictors
-
-        warn_of_predictors(graph, labels)
-    return labels
+    return build_labels(rows, known, report, graph)
 
 
 def read_label_list(source: Any, options: Options | None = None) -> Labels:
     """Return labels without a graph: their own ids, in the order of first appearance, are the nodes."""
     report, numbering = Report(), Numbering()
-    reader = LabelReader(source, options, report)
-    rows = number_rows(read_whole(reader), numbering)
-    names = rows.names.to_pylist()
-    if reader.first is not None and len(names) > 1 and names[0] == reader.first[1] not in names[1:]:
-        line = f"{reader.first_place} ({', '.join(reader.first)})"
-        logger.warning("%s is read as data, though its class occurs nowhere else%s", line, HEADER_HINT)
-    warn_of_missing_words(report.missing_words)
-    return build_labels([rows], numbering, numbering.ids)
+    rows = number_rows(read_whole(LabelReader(source, options, report)), numbering)
+    return build_labels([rows], numbering, report)

@@ -13,7 +13,7 @@ from unseen.data.ids import Numbering, encode_names
 from unseen.data.options import Options
 from unseen.data.pieces import Edges, FeatureRows
 from unseen.errors import InputError, counted, unknown_type
-from unseen.graph import Features, Graph, Symmetrize
+from unseen.graph import Features, Graph
 from unseen.ids import Ints, Place, Types
 from unseen.relations import orient_entries
 from unseen.weights import Relation
@@ -30,15 +30,43 @@ def build_relation_graph(
     report: Report,
     texts: Any = None,
 ) -> Graph:
-    """Return the graph; `features` are rows by type, or those of all nodes with the names of their columns."""
+    """Return the graph; `features` are rows by type, or those of all nodes with the names of their columns.
+
+    Relations come in the order of their first edges; the types of that edge are those of the relation.
+    """
     numbering, by_type = content.numbering, features if isinstance(features, Mapping) else {}
     types, codes = _node_types(content, by_type)
     _require_types(codes, edges, numbering)
-    names = None if edges.types is None else encode_names(edges.types)
-    points = np.full(len(edges.src), options.directed)
+    first, second = edges.src, edges.dst
+    points = np.full(len(first), options.directed)
     if edges.points is not None:  # other rules for pairs of edges ask for an undirected graph
         points = edges.points & (options.directed or options.symmetrize == "max")
-    relations = build_relations(edges, names, points, types, codes, numbering, options.symmetrize, report)
+    names, kinds = None, np.zeros(0, dtype=np.int64)
+    if edges.types is not None:
+        names, kinds = encode_names(edges.types)
+    else:  # called by the types of their ends
+        ways = [codes[a] * len(types) + codes[b] for a, b in ((first, second), (second, first))]
+        kinds = np.where(points, ways[0], np.minimum(*ways))
+    order = np.argsort(2 * kinds + points, kind="stable")
+    groups = np.split(order, np.flatnonzero(np.diff((2 * kinds + points)[order])) + 1) if len(order) else []
+    relations = []
+    for rows in sorted(groups, key=lambda group: int(group[0])):
+        s, t = int(codes[first[rows[0]]]), int(codes[second[rows[0]]])
+        name = f"{types[s]}-{types[t]}" if len(types) > 1 else "edge"
+        name = name if names is None else names[kinds[rows[0]]]
+        directed = bool(points[rows[0]])
+
+        def where(k: int, rows: Ints = rows) -> str:
+            return edges.place(int(rows[k]))
+
+        ends = orient_entries(name, (s, t), first[rows], second[rows], types, codes, directed, where)
+        weight, mirror = None if edges.weight is None else edges.weight[rows], s == t and not directed
+        matrix = combine_edges(
+            *ends, weight, numbering, options.symmetrize, report, mirror=mirror, place=where
+        )
+        relations.append(Relation(name, types[s], types[t], matrix, directed, _checked=True))
+    if not relations:
+        relations = [Relation("edge", types[0], types[0], sp.csr_array((len(numbering), len(numbering))))]
     stored: dict[str | None, tuple[Features, Any]] = {}
     for k, key in enumerate(types):
         own = np.flatnonzero(codes == k)
@@ -109,38 +137,6 @@ def _require_types(codes: Ints, edges: Edges, numbering: Numbering) -> None:
     name = numbering.name(node)
     msg = f"{where}the node {name!r} has no type{more}; name it in `nodes` (--nodes), with the columns node, type"
     raise InputError(msg)
-
-
-def build_relations(
-    edges: Edges, names: tuple[list[str], Ints] | None, points: Any, types: Types, codes: Ints,
-    numbering: Numbering, symmetrize: Symmetrize, report: Report,
-) -> list[Relation]:  # fmt: skip
-    """Return the relations in the order of their first edges; the types of that edge are those of the relation.
-
-    `names` are those of relations, and the number of each edge's (None: called by the types); `points`: which point.
-    """
-    first, second = edges.src, edges.dst
-    ways = [codes[a] * len(types) + codes[b] for a, b in ((first, second), (second, first))]
-    kinds = np.where(points, ways[0], np.minimum(*ways)) if names is None else names[1]
-    order = np.argsort(2 * kinds + points, kind="stable")
-    groups = np.split(order, np.flatnonzero(np.diff((2 * kinds + points)[order])) + 1) if len(order) else []
-    relations = []
-    for rows in sorted(groups, key=lambda group: int(group[0])):
-        s, t = int(codes[first[rows[0]]]), int(codes[second[rows[0]]])
-        name = f"{types[s]}-{types[t]}" if len(types) > 1 else "edge"
-        name = name if names is None else names[0][kinds[rows[0]]]
-        directed = bool(points[rows[0]])
-
-        def where(k: int, rows: Ints = rows) -> str:
-            return edges.place(int(rows[k]))
-
-        row, column = orient_entries(name, (s, t), first[rows], second[rows], types, codes, directed, where)
-        own = None if edges.weight is None else edges.weight[rows]
-        mirror = s == t and not directed
-        matrix = combine_edges(row, column, own, numbering, symmetrize, report, mirror=mirror, place=where)
-        relations.append(Relation(name, types[s], types[t], matrix, directed, _checked=True))
-    empty = sp.csr_array((len(numbering), len(numbering)))
-    return relations or [Relation("edge", types[0], types[0], empty)]
 
 
 def _rows_of_type(key: str, piece: FeatureRows, nodes: Ints, numbering: Numbering) -> Features:

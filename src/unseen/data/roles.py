@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import scipy.sparse as sp
@@ -63,13 +62,6 @@ def require_numbers(matrix: MatrixBatch) -> None:
         raise InputError(msg)
 
 
-def _as_flags(column: pa.ChunkedArray) -> npt.NDArray[np.bool_] | None:
-    """Return a column of true and false, or of 1 and 0, as flags; None where it holds something else."""
-    values = [str(value).lower() for value in column.to_pylist()]
-    known = {"true": True, "1": True, "false": False, "0": False}
-    return np.array([known[value] for value in values], dtype=bool) if set(values) <= known.keys() else None
-
-
 class EdgeReader(Reader[Edges]):
     """Edges: ``src, dst`` and perhaps ``weight``, ``type`` and ``sign``, or an adjacency matrix."""
 
@@ -80,8 +72,11 @@ class EdgeReader(Reader[Edges]):
         ids = [table.ids(positions[end], end) for end in ("src", "dst")]
         types = name_values(table, positions["type"], "type") if "type" in positions else None
         weights = self._weights(table, positions)
-        flags = table.columns[positions["directed"]] if "directed" in positions else None
-        points = None if flags is None else _as_flags(flags)
+        points = None
+        if "directed" in positions:
+            flags = [str(value).lower() for value in table.columns[positions["directed"]].to_pylist()]
+            if set(flags) <= {"true", "1", "false", "0"}:
+                points = np.isin(flags, ["true", "1"])
         return Edges(ids[0], ids[1], weights, table.nodes, types, table.place, points)
 
     def _weights(self, table: Table, positions: dict[str, int]) -> Floats | None:
@@ -318,7 +313,8 @@ def inspect_file(
     }
     reader = kinds[role](path, options)
     if known_ids is None:
-        reader.inspect()
+        reader.open(1 << 16)
+        reader.choose_columns()
     else:
         known = Numbering()
         known.number(id_column(known_ids, "known_ids"))

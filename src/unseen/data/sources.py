@@ -9,7 +9,7 @@ from __future__ import annotations
 import codecs
 import difflib
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -64,8 +64,8 @@ class Format:
     reader : callable or str
         A `Reader`, or where it stands as ``module:function`` (imported when it is needed; a module without dots
         is one of this package).
-    writers : mapping
-        From the role that is written to the function that writes it, given in the same way.
+    writers : mapping or str
+        From the role that is written to the function that writes it, given in the same way; one text is for all roles.
     graph : bool
         Whether a file of it is a graph, whatever else can be read from it; `convert` need not look then.
     """
@@ -74,16 +74,16 @@ class Format:
     suffixes: tuple[str, ...]
     roles: tuple[Role, ...]
     reader: Reader | str
-    writers: Mapping[str, Callable[..., Any] | str] = field(default_factory=dict)
+    writers: Any = field(default_factory=dict[str, Callable[..., Any] | str])
     graph: bool = False
+
+    def __post_init__(self) -> None:
+        if isinstance(self.writers, str):
+            self.__dict__["writers"] = dict.fromkeys(self.roles, self.writers)
 
     def read(self, file: File, role: Role, options: Options, n_bytes: int | None = None) -> Batches:
         """Return the batches of a file."""
         return cast(Batches, resolve(self.reader)(file, role, options, n_bytes))
-
-
-def _writers(roles: Iterable[str], writer: str) -> dict[str, str]:
-    return dict.fromkeys(roles, writer)
 
 
 _ALL: tuple[Role, ...] = get_args(Role)
@@ -91,35 +91,29 @@ _TABLES: tuple[Role, ...] = ("edges", "nodes", "features", "labels")
 _ARRAYS: tuple[Role, ...] = ("edges", "features", "vectors")
 _LISTS: tuple[Role, ...] = ("edges", "nodes")
 _VECTORS: tuple[Role, ...] = ("vectors",)
-_TEXT, _WORD2VEC = _writers(_TABLES, "writers:as_text"), "vectors:read_word2vec"
+_WORD2VEC = "vectors:read_word2vec"
+_TEXT = {**dict.fromkeys(_TABLES, "writers:as_text"), "vectors": "writers:as_columns"}
 _NETWORK = "networks:read", {"edges": "networks:write"}
 FORMATS: list[Format] = [
-    Format("text", (".csv", ".tab"), _ALL, "text:read", {**_TEXT, "vectors": "writers:as_columns"}),
-    Format("text", (".tsv", ".txt", ".edges", ".edgelist", ".edgelists", ""), _TABLES, "text:read", _TEXT),
+    Format("text", (".csv", ".tab"), _ALL, "text:read", _TEXT),
+    Format(
+        "text",
+        (".tsv", ".txt", ".edges", ".edgelist", ".edgelists", ""),
+        _TABLES,
+        "text:read",
+        "writers:as_text",
+    ),
     Format("word2vec text", (".w2v.txt", ".w2v"), _VECTORS, _WORD2VEC, {"vectors": "writers:as_word2vec"}),
     Format("word2vec text", (".txt", ".vec", ".emb", ".embeddings", ""), _VECTORS, _WORD2VEC),
     Format("projector pair", (".tsv",), _VECTORS, "vectors:read_pair", {"vectors": "writers:as_projector"}),
     Format("groups", (GROUP_FILE,), ("labels", "nodes"), "text:read_groups", {"labels": "writers:as_groups"}),
-    Format("Parquet", (".parquet", ".pq"), _ALL, "arrow:read_parquet", _writers(_ALL, "writers:as_parquet")),
-    Format("numpy", (".npz",), _ARRAYS, "arrays:read_numpy", _writers(_ARRAYS, "writers:as_npz")),
+    Format("Parquet", (".parquet", ".pq"), _ALL, "arrow:read_parquet", "writers:as_parquet"),
+    Format("numpy", (".npz",), _ARRAYS, "arrays:read_numpy", "writers:as_npz"),
     Format("numpy", (".npy",), ("features", "vectors"), "arrays:read_numpy"),
     Format("Matlab", (".mat",), ("edges", "features", "labels"), "arrays:read_mat", graph=True),
-    Format(
-        "Matrix Market",
-        (".mtx",),
-        _ARRAYS[:2],
-        "arrays:read_mtx",
-        _writers(_ARRAYS[:2], "writers:as_mtx"),
-        True,
-    ),
-    Format(
-        "Feather",
-        (".feather", ".arrow", ".ipc"),
-        _ALL,
-        "arrow:read_arrow",
-        _writers(_ALL, "writers:as_arrow"),
-    ),
-    Format("JSON lines", JSON_LINES, _TABLES, "arrow:read_arrow", _writers(_TABLES, "writers:as_arrow")),
+    Format("Matrix Market", (".mtx",), _ARRAYS[:2], "arrays:read_mtx", "writers:as_mtx", True),
+    Format("Feather", (".feather", ".arrow", ".ipc"), _ALL, "arrow:read_arrow", "writers:as_arrow"),
+    Format("JSON lines", JSON_LINES, _TABLES, "arrow:read_arrow", "writers:as_arrow"),
     Format("GraphML", (".graphml",), _TABLES, *_NETWORK, graph=True),
     Format("GEXF", (".gexf",), _TABLES, *_NETWORK, graph=True),
     Format("GML", (".gml",), _TABLES, *_NETWORK, graph=True),
@@ -174,11 +168,11 @@ def format_of(path: Path, role: Role) -> Format:
         if role != "vectors" and _is_unknown_text(path):
             logger.info("%r: the suffix %r is not known; read as text", str(path), data_suffix(path))
             return next(f for f in FORMATS if f.name == "text")
-        suffixes = _suffixes(f for f in FORMATS if role in f.roles)
-        way = _ADVICE.get(data_suffix(path))
-        advice = f"{_nearest(data_suffix(path), suffixes)}known are {suffixes}, text also with .gz and .zst"
-        if way is not None:
-            advice = way.format(path, path.stem)
+        suffixes = _suffixes(data_suffix(path), (f for f in FORMATS if role in f.roles))
+        way = _ADVICE.get(
+            data_suffix(path), f"{suffixes[0]}known are {suffixes[1]}, text also with .gz and .zst"
+        )
+        advice = way.format(path, path.stem)
         msg = f"{str(path)!r} has the suffix {data_suffix(path)!r}, which `{role}` cannot be read from; {advice}"
         raise InputError(msg)
     return format_
@@ -192,13 +186,12 @@ def written_format(path: Path, role: Role) -> Format:
     own = next((entry for entry in fitting if role in entry[1].writers), None)
     what = "graphs" if role == "edges" else role
     if own is None:
-        suffixes = _suffixes(f for f in FORMATS if role in f.writers)
+        near, suffixes = _suffixes(data_suffix(path), (f for f in FORMATS if role in f.writers))
         more = ", or a folder for graph.txt and group.txt" if role == "edges" else ""
         if role == "vectors" and data_suffix(path) == ".txt":
             more = f"; word2vec text: {path.name[: path.name.lower().rindex('.txt')]}.w2v.txt"
         msg = (
-            f"{path}: {what} are not written with the suffix {data_suffix(path)!r}; "
-            f"{_nearest(data_suffix(path), suffixes)}use one of "
+            f"{path}: {what} are not written with the suffix {data_suffix(path)!r}; {near}use one of "
             f"{suffixes} (text also with .gz){more}"
         )
         raise InputError(msg)
@@ -212,14 +205,11 @@ def written_format(path: Path, role: Role) -> Format:
     return own[1]
 
 
-def _suffixes(formats: Iterable[Format]) -> str:
-    return ", ".join(dict.fromkeys(suffix for format_ in formats for suffix in format_.suffixes if suffix))
-
-
-def _nearest(suffix: str, suffixes: str) -> str:
-    """Return a question where a suffix is nearly one that is known."""
-    near = difflib.get_close_matches(suffix, suffixes.split(", "), n=1, cutoff=0.7)
-    return f"is it {near[0]}? " if near else ""
+def _suffixes(suffix: str, formats: Iterable[Format]) -> tuple[str, str]:
+    """Return a question where a suffix is nearly one of those of formats, and a list of these."""
+    known = list(dict.fromkeys(each for format_ in formats for each in format_.suffixes if each))
+    near = difflib.get_close_matches(suffix, known, n=1, cutoff=0.7)
+    return f"is it {near[0]}? " if near else "", ", ".join(known)
 
 
 def _is_unknown_text(path: Path) -> bool:

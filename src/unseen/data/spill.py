@@ -7,11 +7,11 @@ Numbers, repeated edges and errors are defined by :class:`unseen.data.ids.Number
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -24,8 +24,6 @@ from unseen.errors import InputError, OutputError, need_library
 from unseen.ids import Array, Floats, IdArray, Ints, as_ids
 from unseen.weights import Symmetrize, combine_repeats
 
-T = TypeVar("T")
-
 PIECE = 1 << 18
 """Rows that come out of the database together."""
 ENTRIES = 1 << 20
@@ -34,8 +32,6 @@ ENTRIES = 1 << 20
 
 class Database:
     """A database that lives as long as the block; what memory does not hold waits in `folder`.
-
-    A query runs on a thread of its own, so that Ctrl-C reaches Python while the engine works.
 
     Parameters
     ----------
@@ -51,7 +47,6 @@ class Database:
         duckdb = need_library("duckdb", "a graph that does not fit in memory", "scale")
         self._errors = duckdb
         self._folder = folder
-        self._worker = ThreadPoolExecutor(1, thread_name_prefix="unseen-database")
         config: dict[str, Any] = {
             "memory_limit": f"{memory}B",
             "threads": threads,
@@ -69,56 +64,35 @@ class Database:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._worker.shutdown()
         self._connection.close()
 
-    def run(self, statement: str) -> None:
-        """Run a statement that returns nothing."""
-        self._wait(lambda: self._connection.execute(statement))
-
-    def row(self, query: str, *values: object) -> tuple[Any, ...]:
-        """Return the first row of a query; each `?` in it stands for one of the values."""
-        return self._wait(lambda: tuple(self._connection.execute(query, list(values)).fetchall()[0]))
-
-    def table(self, query: str, arriving: pa.Table | None = None) -> pa.Table:
-        """Return all that a query returns, which must fit in memory; it may use the table `arriving`."""
-
-        def work() -> pa.Table:
+    def run(self, query: str, arriving: pa.Table | None = None) -> Any:
+        """Run a statement, or return all that a query returns as a table; either may use the table `arriving`."""
+        with self._explain_errors():
             if arriving is not None:
                 self._connection.register("arriving", arriving)
-            try:
-                return self._connection.sql(query).to_arrow_table()
-            finally:
-                self._connection.unregister("arriving")
-
-        return self._wait(work)
-
-    def insert(self, table: str, rows: pa.Table) -> None:
-        """Append rows whose columns are in the order of the table's."""
-
-        def work() -> None:
-            self._connection.register("arriving", rows)
-            self._connection.execute(f"insert into {table} select * from arriving")
+            found = self._connection.sql(query)
+            table = None if found is None else found.to_arrow_table()
             self._connection.unregister("arriving")
-
-        self._wait(work)
+        return table
 
     def rows(self, query: str, size: int = PIECE) -> Iterator[pa.Table]:
         """Yield what a query returns, `size` rows at a time: no piece depends on how many threads worked."""
-        reader = self._wait(lambda: self._connection.sql(query).to_arrow_reader(size))
-        waiting = reader.schema.empty_table()
-        while (batch := self._wait(lambda: next(reader, None))) is not None:
-            waiting = pa.concat_tables([waiting, pa.Table.from_batches([batch])])
-            while len(waiting) >= size:
-                yield waiting.slice(0, size).combine_chunks()
-                waiting = waiting.slice(size)
+        with self._explain_errors():
+            reader = self._connection.sql(query).to_arrow_reader(size)
+            waiting = reader.schema.empty_table()
+            for batch in reader:
+                waiting = pa.concat_tables([waiting, pa.Table.from_batches([batch])])
+                while len(waiting) >= size:
+                    yield waiting.slice(0, size).combine_chunks()
+                    waiting = waiting.slice(size)
         if len(waiting):
             yield waiting.combine_chunks()
 
-    def _wait(self, work: Callable[[], T]) -> T:
-        task = self._worker.submit(work)
+    @contextmanager
+    def _explain_errors(self) -> Iterator[None]:
         try:
-            return task.result()
+            yield
         except (self._errors.OutOfMemoryException, self._errors.IOException) as error:
             reason = str(error).splitlines()[0]
             if re.search("max_temp_directory_size|No space left|disk full", str(error), re.IGNORECASE):
@@ -128,10 +102,10 @@ class Database:
                 raise InputError(msg) from None
             msg = f"cannot write {self._folder}: {reason}"
             raise OutputError(msg) from None
-        except BaseException:  # Ctrl-C: the query must end before its files are removed
-            self._connection.interrupt()
-            task.exception()
-            raise
+        except RuntimeError as error:  # what becomes of Ctrl-C while the engine works
+            if "interrupted" not in str(error):
+                raise
+            raise KeyboardInterrupt from None
 
 
 class SpilledNumbering(Numbering):
@@ -144,12 +118,11 @@ class SpilledNumbering(Numbering):
     @property
     def ids(self) -> IdArray:
         """All ids by their numbers."""
-        table = self._database.table("select id from numbers order by number")
-        return as_ids(table["id"].to_numpy())
+        return as_ids(self._database.run("select id from numbers order by number")["id"].to_numpy())
 
     def name(self, number: int) -> Any:
         """Return the id that has a number."""
-        return self._database.row("select id from numbers where number = ?", int(number))[0]
+        return self._database.run(f"select id from numbers where number = {int(number)}")["id"][0].as_py()
 
     def pieces(self, start: int, stop: int) -> Iterator[pa.Table]:
         """Yield the ids of a range of numbers, as tables with the column `node`."""
@@ -160,18 +133,15 @@ class SpilledNumbering(Numbering):
     def renumber(self, order: Ints) -> None:
         """Give the node whose number is ``order[k]`` the number k."""
         arriving = pa.table({"number": order, "new_number": np.arange(len(order))})
-        renumbered = self._database.table(
-            "select id, new_number as number from numbers join arriving using (number)", arriving
-        )
-        self._database.run("delete from numbers")
-        self._database.insert("numbers", renumbered)
+        query = "create or replace table numbers as select id, new_number as number from numbers"
+        self._database.run(f"{query} join arriving using (number)", arriving)
 
     def _make_text(self) -> None:
         self._database.run("alter table numbers alter id type varchar")
 
     def _find(self, ids: pa.Array) -> Ints:
         arriving = pa.table({"id": ids, "row": np.arange(len(ids))})
-        found = self._database.table("select row, number from numbers join arriving using (id)", arriving)
+        found = self._database.run("select row, number from numbers join arriving using (id)", arriving)
         numbers = np.full(len(ids), -1, dtype=np.int64)
         numbers[found["row"].to_numpy()] = found["number"].to_numpy()
         return numbers
@@ -180,9 +150,8 @@ class SpilledNumbering(Numbering):
         if not self._n:
             kind = "bigint" if pa.types.is_integer(ids.type) else "varchar"
             self._database.run(f"create table numbers (id {kind}, number bigint)")
-        self._database.insert(
-            "numbers", pa.table({"id": ids, "number": np.arange(self._n, self._n + len(ids))})
-        )
+        arriving = pa.table({"id": ids, "number": np.arange(self._n, self._n + len(ids))})
+        self._database.run("insert into numbers from arriving", arriving)
 
 
 class SpilledEdges:
@@ -200,13 +169,15 @@ class SpilledEdges:
         rows = pa.table(table)
         if edges.weight is not None and not edges.weight.all():
             rows = rows.filter(pa.array(edges.weight != 0))
-        self._database.insert("edges", rows)
+        self._database.run("insert into edges from arriving", rows)
         self._n += n
 
     def sort(self, folder: Path, numbering: Numbering, symmetrize: Symmetrize, report: Report) -> SortedRows:
         """Write the rows of the adjacency to files, both directions of every edge; repeats and self-loops count."""
         add = symmetrize == "sum"
-        (weighted,) = self._database.row("select count(weight) > 0 from edges")
+        weighted = self._database.run("select count(weight) > 0 as weighted from edges")["weighted"][
+            0
+        ].as_py()
         query = f"""select i, j{", coalesce(weight, 1::double) as weight" if weighted else ""}
             from (from edges union all select j, i, weight, place from edges where i <> j)
             order by i, j{", place" if weighted and add else ""}"""

@@ -33,7 +33,7 @@ class TextLayout:
     names : tuple of str, or None
         The header; None: there is none.
     start, line : int
-        Where the first line that is not a comment begins, in bytes, and its number.
+        Where the rows begin, in bytes, and the number of the first line that is not a comment.
     quotes : bool
         Whether a cell may be quoted.
     first : tuple of str, or None
@@ -244,11 +244,9 @@ def first_line(error: BaseException) -> str:
 _NO_VALUE = ("", "nan", "NaN", "NAN", *MISSING_WORDS)
 
 
-def float_values(table: Table, index: int, what: str) -> Floats:
-    """Return a column of numbers as float64, or raise an error that names the first value that is none."""
-    column = table.columns[index]
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
+def float_values(table: Table, column: int | pa.Array, what: str) -> Floats:
+    """Return a column of a table as float64, or raise an error that names the first value that is no number."""
+    column = join_chunks(table.columns[column]) if isinstance(column, int) else column
     try:
         return _as_floats(column)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
@@ -256,13 +254,11 @@ def float_values(table: Table, index: int, what: str) -> Floats:
     if row is None:
         msg = f"{table.source}: the {what} has the type {column.type}; it must be a number"
         raise InputError(msg)
-    value = column[row].as_py()
-    if value == "":
-        msg = f"{table.place(row)}: the {what} is empty; it must be a number"
-        raise InputError(msg)
+    value = repr(column[row].as_py())
     header = HEADER_HINT if row == 0 and table.text and table.names is None else ""
-    comma = "; decimals need a point" if "," in str(value) else ""
-    msg = f"{table.place(row)}: the {what} is {_short(value)}, which is not a number{comma}{header}"
+    comma = "; decimals need a point" if "," in value else ""
+    value = "empty" if value == "''" else value if len(value) <= 60 else value[:57] + "...'"
+    msg = f"{table.place(row)}: the {what} is {value}, which is not a number{comma}{header}"
     raise InputError(msg)
 
 
@@ -296,25 +292,24 @@ def name_values(table: Table, index: int, what: str) -> pa.Array:
 def label_values(column: pa.ChunkedArray, source: str) -> tuple[Ints, pa.Array]:
     """Return for each label in a column its row, and its name; text holds several with ``|`` between them."""
     values = join_chunks(column)
+    rows, is_text = np.arange(len(values)), is_string(values.type)
+    if is_text:
+        values = pc.split_pattern(values.cast(pa.large_string()), "|")
+    if is_list(values.type):
+        rows = pc.list_parent_indices(values).to_numpy(zero_copy_only=False).astype(np.int64)
+        values = pc.list_flatten(values)
     kind = values.type
-    if is_string(kind):
-        several = pc.split_pattern(values.cast(pa.large_string()), "|")
-        return _parents(several), pc.utf8_trim_whitespace(pc.list_flatten(several))
-    if is_list(kind):
-        return _parents(values), _label_names(pc.list_flatten(values), source)
-    return np.arange(len(values)), _label_names(values, source)
-
-
-def _label_names(values: pa.Array, source: str) -> pa.Array:
-    kind = values.type
+    if is_text:
+        return rows, pc.utf8_trim_whitespace(values)
     if pa.types.is_floating(kind):  # a column of class numbers with gaps arrives as floats
         floats = values.to_numpy(zero_copy_only=False).astype(np.float64)
         names = [None if np.isnan(v) else str(int(v)) if v.is_integer() else str(v) for v in floats.tolist()]
-        return pa.array(names, type=pa.large_string())
+        return rows, pa.array(names, type=pa.large_string())
     if pa.types.is_boolean(kind):
-        return pa.array([None if v is None else str(v) for v in values.to_pylist()], type=pa.large_string())
+        names = [None if v is None else str(v) for v in values.to_pylist()]
+        return rows, pa.array(names, type=pa.large_string())
     if pa.types.is_integer(kind) or pa.types.is_null(kind) or is_string(kind):
-        return values.cast(pa.large_string())
+        return rows, values.cast(pa.large_string())
     msg = f"{source}: the labels have the type {kind}; they must be strings, numbers or lists of these"
     raise InputError(msg)
 
@@ -336,17 +331,15 @@ def list_names(names: Sequence[Any], most: int = 8) -> str:
     return f"{shown}, ... ({len(names)} in all)" if len(names) > most else shown or "(none)"
 
 
-def _as_floats(column: pa.ChunkedArray) -> Floats:
-    if pa.types.is_string_view(column.type):
-        column = column.cast(pa.large_string())
+def _as_floats(column: pa.Array) -> Floats:
     # integers beyond 2**53 round to the nearest float instead of being refused
     floats = column.cast(pa.float64(), safe=is_string(column.type))
     return np.asarray(floats.to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
-def _first_refused(column: pa.ChunkedArray) -> int | None:
+def _first_refused(column: pa.Array) -> int | None:
     """Return the first row that keeps a column of strings from being numbers, by bisection."""
-    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+    if not is_string(column.type):
         return None
     low, high = 0, len(column)
     while high - low > 1:
@@ -357,15 +350,6 @@ def _first_refused(column: pa.ChunkedArray) -> int | None:
         except pa.ArrowInvalid:
             high = middle
     return low
-
-
-def _parents(lists: pa.Array) -> Ints:
-    return np.asarray(pc.list_parent_indices(lists).to_numpy(zero_copy_only=False), dtype=np.int64)
-
-
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "...'"
 
 
 def filled_cells(column: pa.Array | pa.ChunkedArray) -> dict[int, str]:

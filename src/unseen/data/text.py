@@ -14,7 +14,6 @@ import codecs
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -24,11 +23,11 @@ from unseen.data.cells import (
     NEVER,
     SURE_COMMENT,
     Text,
+    count_delimiter,
     field_start,
     record_end,
     refuse_stray_quotes,
     scan,
-    separates_all,
     sniff_delimiter,
     split_line,
     tidy,
@@ -74,7 +73,7 @@ def read(
 ) -> Iterator[Table]:
     """Yield the columns of a text file, whose `delimiter` may be known; the first batch has the layout."""
     layout: TextLayout | None = None
-    started, before = False, 0
+    first, before = True, 0
     parts, size, enough = list[bytes](), 0, 0
     for block, last in _blocks(file, n_bytes):
         ends = role == "edges" and block.endswith((b"}", b"}\n"))
@@ -86,23 +85,23 @@ def read(
         layout = layout or _layout(data, last, file, role, options, delimiter)
         columns = None
         if layout is not None:
-            text = Text.of(data, file.name, layout, before, started=started)
+            start = layout.start if first else 0
+            text = Text.of(data, file.name, layout, before, start=start)
             columns = text.columns(role)
             if columns is None:  # a quote is open at the end: the record goes on in the next block
                 _, boundary, quote = scan(data, layout)
                 if last:
                     raise _unclosed(file.name, before + data.count(b"\n", 0, quote or data.rfind(b'"')) + 1)
-                if boundary and (started or boundary > layout.start):
+                if boundary and boundary > start:
                     data, rest = data[:boundary], data[boundary:]
-                    text = Text.of(data, file.name, layout, before, started=started)
+                    text = Text.of(data, file.name, layout, before, start=start)
                     columns = text.columns(role)
         if layout is None or columns is None:
             parts, enough = [data], 2 * len(data)  # look again once there is twice as much
             continue
-        yield Table(
-            file.name, columns, layout.names, text.place, True, None if started else layout, text.comments
-        )
-        started = True
+        own = layout if first else None
+        yield Table(file.name, columns, layout.names, text.place, True, own, text.comments)
+        first = False
         before += data.count(b"\n")
         parts, size, enough = [rest], len(rest), 2 * len(rest)
 
@@ -186,30 +185,27 @@ def _layout(
     if delimiter is None:
         delimiter = options.delimiter
         # it was given for the edges; other files have it where it fits
-        if delimiter is None or (role != "edges" and not separates_all(sample, delimiter)):
-            delimiter = sniff_delimiter(
-                sample,
-                file.suffix,
-                file.name,
-                blanks=role not in ("nodes", "vectors"),
-                has_names=partial(has_known_names, role),
-            )
+        fits = delimiter is not None and all(count_delimiter(line, delimiter) for line in sample)
+        if delimiter is None or (role != "edges" and not fits):
+            delimiter = sniff_delimiter(sample, file.suffix, file.name, role)
     width = len(split_line(sample[0], delimiter))
     start = next(
         at for at, _, text in lines if not text.startswith("#") or len(split_line(text, delimiter)) == width
     )
     line = data.count(b"\n", 0, start) + 1
     layout = TextLayout(delimiter, width, start=start, line=line)
-    record = data[start : record_end(data, start, field_start(delimiter))].strip(b" \t")
+    end = record_end(data, start, field_start(delimiter))
+    record = data[start:end].strip(b" \t")
     quote = scan(record, layout)[2]
     if quote is not None:
         if not last:
             return None
         raise _unclosed(file.name, line + record.count(b"\n", 0, quote))
     refuse_stray_quotes(tidy(record, delimiter), delimiter, file.name, line)
-    head = Text.of(data[: lines[-1][1]], file.name, layout, 0, started=False)
+    head = Text.of(data[: lines[-1][1]], file.name, layout, 0, start=start)
     rows = [tuple(cells) for _, cells in head.records(_SAMPLE)]
-    return _with_header(layout, rows, f"{file.name}, line {line}", role, options)
+    layout = _with_header(layout, rows, f"{file.name}, line {line}", role, options)
+    return layout if layout.names is None else replace(layout, start=end)
 
 
 def _with_header(

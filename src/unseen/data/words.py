@@ -12,6 +12,7 @@ import pyarrow as pa
 import scipy.sparse as sp
 
 from unseen.data.ids import is_string, join_chunks
+from unseen.data.names import DATE, NUMBER
 from unseen.data.tables import Table, drop_missing_words
 from unseen.errors import InputError, counted, logger, show_path
 from unseen.graph import Graph
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
 
 Block = tuple[Any, tuple[str, ...]]
 """Columns of a feature matrix, and their names."""
-_DATE = re.compile(r"\d{4}-\d\d?-\d\d?([T ].*)?|\d\d?[./]\d\d?[./]\d{2,4}")
-_NUMBER = re.compile(r"[-+]?[\d.,]+(e[-+]?\d+)?%?", re.IGNORECASE)
 _SECONDS_A_YEAR = 365.2425 * 24 * 3600
 _FEW_VALUES = 50
 _TEXT_WORDS = 2.5
@@ -40,9 +39,9 @@ def block_of(table: Table, index: int, name: str) -> tuple[Block, list[str] | No
     cells = [(cell or "").strip() for cell in column.to_pylist()]
     known = [(cell or "").strip() for cell in drop_missing_words(column).to_pylist()]
     filled = [cell for cell in known if cell]
-    if filled and all(_DATE.fullmatch(cell) for cell in filled):
+    if filled and all(DATE.fullmatch(cell) for cell in filled):
         return _unused_dates(table, name, filled[0])
-    if 2 * sum(_NUMBER.fullmatch(cell) is not None for cell in filled) >= len(filled):
+    if 2 * sum(NUMBER.fullmatch(cell) is not None for cell in filled) >= len(filled):
         return None
     words = sum(len(cell.split()) for cell in filled) / len(filled)
     if words > _TEXT_WORDS or len(set(filled)) > max(_FEW_VALUES, len(cells) // 2):
