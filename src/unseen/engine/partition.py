@@ -33,8 +33,8 @@ from unseen.engine.parts import (
     cut_rows,
     not_plain,
     part_folder,
+    save_matrix,
     write_ids,
-    write_labels,
     write_meta,
     write_rows,
 )
@@ -151,7 +151,9 @@ def partition(
             inside = part_folder(staging, k)
             if stored is not None and order is not None:
                 stored.write(inside, order[start:stop])
-            labelled = write_labels(inside, indicator[start:stop]) if content.labels else 0
+            if content.labels:
+                save_matrix(inside, "labels", indicator[start:stop])
+            labelled = int(np.count_nonzero(np.diff(indicator[start:stop].indptr))) if content.labels else 0
             entries, halo = write_rows(rows, inside, start, stop)
             files = {path.name: checksum(path) for path in sorted(inside.iterdir())}
             written.append(PartMeta(start, stop, entries, halo, labelled, files))
