@@ -187,8 +187,7 @@ def test_word2vec_with_one_number(tmp_path: Path, text: str) -> None:
     ("vectors", "metadata", "text"),
     [
         ("v.tsv", "v.metadata.tsv", "a\nb\n"),
-        ("vectors.tsv", "metadata.tsv", "a\nb"),
-        ("w_tensor.tsv", "w_metadata.tsv", "a\r\nb\r\n"),
+        ("v.tsv", "v.metadata.tsv", "a\r\nb\r\n"),
         ("v.tsv", "v.metadata.tsv", "label\tid\nx\ta\ny\tb\n"),
         ("v.tsv", "v.metadata.tsv", "name\na\nb\n"),
     ],

@@ -42,6 +42,7 @@ from unseen.engine.run import default_threads
 from unseen.errors import InputError, OutputError, counted, logger, unknown_name
 from unseen.ids import Place
 from unseen.labels import warn_of_missing_words
+from unseen.params import Limits, check_argument
 
 LEAST_MEMORY = 256_000_000
 """Below this, the database has no room for its sorts."""
@@ -100,9 +101,7 @@ def partition(
     >>> meta.n_nodes, meta.starts
     (4, [0, 2, 4])
     """
-    if parts < 1:
-        msg = f"`parts` must be at least 1, got {parts}"
-        raise InputError(msg)
+    check_argument("parts", parts, int, Limits(1))
     if cut not in CUTS:
         raise unknown_name("cut", cut, CUTS)
     if memory < LEAST_MEMORY:
