@@ -24,7 +24,7 @@ INDEX: list[tuple[str, ...]] = [
     ("chess", "1.0-1", "games", "Board Game with 3D pieces", "Pre-Depends: dpkg",
      "Depends: chess-data (>= 1.0) [amd64], libc6 (>= 2.36), engine:any | strong-engine, chess",
      "Suggests: board,\n fonts-chess <!nocheck>"),
-    ("chess-data", "1.0-1", "games", "board game, data files\n The long description has words: zebra zebra.", "Depends: chess"),
+    ("chess-data", "1.0-1", "games", "board game, data files\n A long text: zebra zebra.", "Depends: chess"),
     ("engine", "2:1.0", "science", "The board engine for a game", "Provides: chess-engine"),
     ("strong-engine", "1.0", "math", "engine of C"),
     ("gui", "1.0", "web", "only a virtual package is needed, so there is no edge", "Depends: chess-engine"),
