@@ -66,15 +66,6 @@ def test_number_of_threads_changes_no_bit(monkeypatch, dtype):
     np.testing.assert_allclose(one, matrix @ vectors, rtol=1e-4, atol=1e-4)
 
 
-def test_a_hub_row_does_not_upset_the_blocks(monkeypatch):
-    monkeypatch.setattr(sparse, "BLOCK_WORK", 4)
-    dense = np.zeros((6, 50))
-    dense[2] = np.arange(50)
-    dense[5, 3] = 1.0
-    vectors = np.random.default_rng(0).normal(size=(50, 4))
-    np.testing.assert_allclose(Run(threads=3).matrix(sp.csr_array(dense)) @ vectors, dense @ vectors)
-
-
 def test_normalisations_equal_their_definitions() -> None:
     upper = sp.triu(random_sparse(30, 30, 0.1, dtype=np.float64)).toarray()
     dense = upper + upper.T

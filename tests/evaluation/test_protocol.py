@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import pickle
 
 import numpy as np
 import pytest
@@ -110,13 +109,6 @@ def test_a_hand_made_split_may_miss_classes() -> None:
     assert three.per_class["d"] == 0
     assert three.per_class["a"] > 0.5
     assert three.unseen_f1 is None
-
-
-def test_score_survives_json_and_pickle() -> None:
-    embedding, labels = made()
-    score = unseen.evaluate(embedding, labels, drawn(labels))
-    assert pickle.loads(pickle.dumps(score)) == score
-    assert json.loads(json.dumps(score.to_dict()))["per_class"] == dict(score.per_class)
 
 
 def test_mean_and_deviation_over_splits() -> None:
