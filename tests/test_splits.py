@@ -69,15 +69,6 @@ def test_what_every_split_keeps(labels: unseen.Labels, rate: float, hide: set[st
     assert (again.train.tolist(), again.random_state) == (split.train.tolist(), seed)
 
 
-def test_other_seeds_give_other_splits_and_a_generator_is_used_up() -> None:
-    labels, rng = single({"a": 50, "b": 50}), np.random.default_rng(7)
-    splits = [unseen.balanced_split(labels, label_rate=0.3, random_state=s) for s in (0, 1, 2, rng, rng)]
-    assert len({split.train.tobytes() for split in splits}) == 5
-    assert splits[-1].random_state is None
-    assert (splits[0].unseen, repr(splits[0])) == ((), "Split(30 train, 70 test, unseen: none)")
-    assert splits[0].seen_labels.labelled.tolist() == splits[0].train.tolist()
-
-
 @pytest.mark.slow
 def test_draw_is_uniform() -> None:
     labels = single({"a": 10, "b": 10})

@@ -266,7 +266,7 @@ REFUSED: list[tuple[Callable[..., Any], Any, str]] = [
         for each in (-1, True, 0.5)
     ),
     (unseen.unseen_sets, (LETTERS, -1), "cannot hide -1 of 3 classes"),
-    (unseen.unseen_sets, (LETTERS, True), "the number of classes to hide must be an integer, got"),
+    (unseen.unseen_sets, (LETTERS, True), "`size` must be an integer, got"),
     (unseen.random_unseen_sets, (LETTERS, 1, -1), "`n_sets` must be an integer of at least 0, got"),
     (Embedding, ([1.0, 2.0],), r"`vectors` must have two dimensions, got shape \(2,\)"),
     (Embedding, ([["1.5"]],), "`vectors` must hold real numbers, got dtype <U3"),

@@ -136,6 +136,22 @@ class Allowed:
         return " or ".join([*others, named] if self.options == (None,) else [named][: len(listed)] + others)
 
 
+def check_argument(name: str, value: Any, hint: Any, limits: Limits = NO_LIMITS, note: str = "") -> None:
+    """Raise an `InputError` that names an argument of a function, what is allowed (and why: `note`) and what came.
+
+    Examples
+    --------
+    >>> check_argument("n_folds", 1, int, Limits(2))
+    Traceback (most recent call last):
+        ...
+    unseen.errors.InputError: `n_folds` must be an integer of at least 2, got 1
+    """
+    allowed = Allowed.of(hint, limits)
+    if not allowed.accepts(value):
+        msg = f"`{name}` must be {allowed}{note}, got {value!r}"
+        raise InputError(msg)
+
+
 @dataclass(frozen=True)
 class Parameter:
     """What a class says of one of its parameters.

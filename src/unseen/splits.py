@@ -16,6 +16,7 @@ import numpy.typing as npt
 from unseen.errors import InputError, logger
 from unseen.ids import Value, lock
 from unseen.labels import Labels
+from unseen.params import Limits, check_argument
 from unseen.randomness import RandomState, as_generator, seed_of
 
 MAX_DRAWS = 100
@@ -105,8 +106,8 @@ def completely_imbalanced_split(
     check_labels(labels)
     rng = as_generator(random_state)
     everything, labels = labels, _drop_single_classes(labels)
-    if _is_integer(unseen):
-        unseen = _draw_classes(labels, int(unseen), rng)  # type: ignore[arg-type]
+    if isinstance(unseen, Integral) and not isinstance(unseen, bool):
+        unseen = _draw_classes(labels, int(unseen), rng)
     elif isinstance(unseen, str) or not isinstance(unseen, Iterable):
         msg = f"`unseen` must be a list of class names, or how many to draw, got {unseen!r}"
         raise InputError(msg)
@@ -189,9 +190,7 @@ def random_unseen_sets(
     10
     """
     _check_size(labels, size)
-    if not _is_integer(n_sets) or n_sets < 0:
-        msg = f"`n_sets` must be an integer of at least 0, got {n_sets!r}"
-        raise InputError(msg)
+    check_argument("n_sets", n_sets, int, Limits(0))
     rng = as_generator(random_state)
     sets: list[tuple[str, ...]] = []
     taken: set[tuple[str, ...]] = set()
@@ -234,10 +233,6 @@ def check_labels(labels: Labels, name: str = "labels") -> None:
         raise InputError(msg)
 
 
-def _is_integer(value: object) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool)
-
-
 def _check_row_numbers(rows: npt.ArrayLike, name: str) -> npt.NDArray[np.int64]:
     try:
         array = np.array(rows)
@@ -253,9 +248,7 @@ def _check_row_numbers(rows: npt.ArrayLike, name: str) -> npt.NDArray[np.int64]:
 
 def _check_size(labels: Labels, size: int) -> None:
     check_labels(labels)
-    if not _is_integer(size):
-        msg = f"the number of classes to hide must be an integer, got {size!r}"
-        raise InputError(msg)
+    check_argument("size", size, int)
     n = len(_list_used_classes(labels))
     if not n:
         raise InputError(NO_LABELS)

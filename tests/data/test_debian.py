@@ -19,84 +19,29 @@ from unseen.data.datasets import DEBIAN_COUNTS, DEBIAN_FILE, DEBIAN_SHA256, load
 
 TOOL = Path(__file__).resolve().parents[2] / "tools" / "build_debian_dataset.py"
 
-PACKAGES = """\
-Package: chess
-Version: 1.0-1
-Section: games
-Depends: chess-data (>= 1.0) [amd64], libc6 (>= 2.36), engine:any | strong-engine, chess
-Pre-Depends: dpkg
-Suggests: board,
- fonts-chess <!nocheck>
-Description: Board Game with 3D pieces
-
-Package: chess-data
-Version: 1.0-1
-Section: games
-Depends: chess
-Description: board game, data files
- The long description has words of its own: zebra zebra.
-
-Package: engine
-Version: 2:1.0
-Section: science
-Provides: chess-engine
-Description: The board engine for a game
-
-Package: strong-engine
-Version: 1.0
-Section: math
-Description: engine of C
-
-Package: gui
-Version: 1.0
-Section: web
-Depends: chess-engine
-Description: only a virtual package is needed, so there is no edge
-
-Package: board
-Version: 1.0~rc1-1
-Section: games
-Description: no edge in this version
-
-Package: board
-Version: 1.0-1
-Section: games
-Enhances: fonts-chess
-Description: board
-
-Package: board
-Version: 0.9-3
-Section: web
-Description: older
-
-Package: fonts-chess
-Version: 1
-Section: fonts
-Description: piece font
-
-Package: chess-doc
-Version: 1
-Section: games
-Depends: chess
-Description: board game documentation
-
-Package: chess-dev
-Version: 1
-Section: games
-Depends: chess
-Description: board game headers
-
-Package: chess-free
-Version: 1
-Section: contrib/games
-Depends: chess
-Description: board game
-
-Package: libc6
-Version: 2.36
-Section: libs
-Description: board game
-"""
+FIELDS = ("Package", "Version", "Section", "Description")
+INDEX: list[tuple[str, ...]] = [
+    ("chess", "1.0-1", "games", "Board Game with 3D pieces", "Pre-Depends: dpkg",
+     "Depends: chess-data (>= 1.0) [amd64], libc6 (>= 2.36), engine:any | strong-engine, chess",
+     "Suggests: board,\n fonts-chess <!nocheck>"),
+    ("chess-data", "1.0-1", "games", "board game, data files\n A long text: zebra zebra.", "Depends: chess"),
+    ("engine", "2:1.0", "science", "The board engine for a game", "Provides: chess-engine"),
+    ("strong-engine", "1.0", "math", "engine of C"),
+    ("gui", "1.0", "web", "only a virtual package is needed, so there is no edge", "Depends: chess-engine"),
+    ("board", "1.0~rc1-1", "games", "no edge in this version"),
+    ("board", "1.0-1", "games", "board", "Enhances: fonts-chess"),
+    ("board", "0.9-3", "web", "older"),
+    ("fonts-chess", "1", "fonts", "piece font"),
+    ("chess-doc", "1", "games", "board game documentation", "Depends: chess"),
+    ("chess-dev", "1", "games", "board game headers", "Depends: chess"),
+    ("chess-free", "1", "contrib/games", "board game", "Depends: chess"),
+    ("libc6", "2.36", "libs", "board game"),
+]  # fmt: skip
+PACKAGES = "\n".join(
+    "".join(f"{field}: {value}\n" for field, value in zip(FIELDS, row[:4], strict=True))
+    + "".join(f"{line}\n" for line in row[4:])
+    for row in INDEX
+)
 
 
 @pytest.fixture(scope="module")

@@ -53,15 +53,6 @@ def test_new_file_appears_and_nothing_else(tmp_path: Path) -> None:
     assert (tmp_path / "real.txt").read_text() == "through"
 
 
-@pytest.mark.parametrize("failure", FAILURES)
-def test_failed_write_leaves_the_old_file_alone(tmp_path: Path, failure: type[BaseException]) -> None:
-    (tmp_path / "a.txt").write_text("old")
-    with pytest.raises(failure):
-        atomic_write(tmp_path / "a.txt", "half", failure())
-    assert names(tmp_path) == ["a.txt"]
-    assert (tmp_path / "a.txt").read_text() == "old"
-
-
 def test_mode_follows_umask_and_then_the_old_file(tmp_path: Path) -> None:
     before = os.umask(0o027)
     try:

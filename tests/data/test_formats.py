@@ -14,7 +14,6 @@ import duckdb
 import networkx as nx
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -102,10 +101,6 @@ def test_a_file_of_each_is_read(tmp_path: Path, suffix: str) -> None:
         assert np.allclose(dense(unseen.read_graph(EDGES, features=path).features), VECTORS)
     else:
         assert unseen.read_graph(EDGES, nodes=path).n_nodes == 3
-
-
-def test_enough_are_written() -> None:  # tests/laws reads them back
-    assert len({each.name for each in FORMATS if each.writers}) >= 12
 
 
 @pytest.mark.skipif(not TOOL.exists(), reason="needs the source tree, this is an installed copy")
@@ -201,15 +196,6 @@ def test_attributes_are_asked_for(tmp_path: Path) -> None:
         unseen.read_graph(tmp_path / "g.graphml")
     with pytest.raises(UnsupportedError, match=r"GML is not packed"):
         write_part(unseen.Graph(MATRIX), "edges", tmp_path / "g.gml.gz")
-
-
-def test_edge_lists_of_networkx(tmp_path: Path) -> None:
-    graph = coloured(nx.Graph)
-    nx.write_edgelist(graph, tmp_path / "g.txt")
-    nx.write_edgelist(graph, tmp_path / "g.csv", delimiter=",")
-    nx.write_weighted_edgelist(graph, tmp_path / "g.edgelist")
-    for name in ("g.txt", "g.csv", "g.edgelist"):
-        assert unseen.read_graph(tmp_path / name).adjacency.toarray().tolist() == MATRIX.tolist()
 
 
 @pytest.mark.parametrize("suffix", [".sqlite", ".db", ".duckdb"])
@@ -312,27 +298,6 @@ def test_mat(tmp_path: Path, network: object) -> None:
     scipy.io.savemat(tmp_path / "b.mat", {"network": WEIGHTS, "labels": np.array([[3], [1], [-1], [3]])})
     labels = unseen.read_labels(tmp_path / "b.mat", unseen.read_graph(tmp_path / "b.mat"))
     assert (labels.classes, labels.codes.tolist()) == (("1", "3"), [1, 0, -1, 1])
-
-
-TABLE = pa.table({"src": ["a b", "007", "ü"], "dst": ["007", "ü", "a b"], "weight": [1.5, 2.0, 1.0]})
-
-
-@pytest.mark.parametrize("kind", ["parquet", "arrow", "batch", "pandas", "polars", "dictionary"])
-def test_tables(tmp_path: Path, kind: str) -> None:
-    folder = tmp_path / "weight=9"  # the name of a folder adds no column
-    folder.mkdir()
-    pq.write_table(TABLE, folder / "e.parquet")
-    source = {
-        "parquet": folder / "e.parquet",
-        "arrow": TABLE,
-        "batch": TABLE.to_batches()[0],
-        "pandas": TABLE.to_pandas(),
-        "polars": pl.from_arrow(TABLE),
-        "dictionary": TABLE.set_column(0, "src", TABLE["src"].dictionary_encode()),
-    }[kind]
-    graph = unseen.read_graph(source)
-    assert graph.node_ids.tolist() == ["a b", "007", "ü"]
-    assert graph.adjacency.toarray().tolist() == [[0, 1.5, 1], [1.5, 0, 2], [1, 2, 0]]
 
 
 def test_integer_ids_stay_integers_and_meet_text_by_string_form(tmp_path: Path) -> None:

@@ -114,9 +114,12 @@ TWICE = Data(edge_index=torch.tensor([[0, 0], [1, 1]]), num_nodes=2)
         ),
         (
             lambda: labels_from_pyg(Data(y=torch.tensor([0.5]))),
-            r"`y` holds 0\.5; class numbers must be whole",
+            r"`y` holds 0\.5; class numbers are whole and start at 0",
         ),
-        (lambda: labels_from_pyg(Data(y=torch.tensor([-2]))), "`y` holds -2; class numbers start at 0"),
+        (
+            lambda: labels_from_pyg(Data(y=torch.tensor([-2]))),
+            "`y` holds -2; class numbers are whole and start at 0",
+        ),
     ],
 )
 def test_pyg_at_fault(call: Callable[[], object], sentence: str) -> None:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -187,8 +186,7 @@ def test_word2vec_with_one_number(tmp_path: Path, text: str) -> None:
     ("vectors", "metadata", "text"),
     [
         ("v.tsv", "v.metadata.tsv", "a\nb\n"),
-        ("vectors.tsv", "metadata.tsv", "a\nb"),
-        ("w_tensor.tsv", "w_metadata.tsv", "a\r\nb\r\n"),
+        ("v.tsv", "v.metadata.tsv", "a\r\nb\r\n"),
         ("v.tsv", "v.metadata.tsv", "label\tid\nx\ta\ny\tb\n"),
         ("v.tsv", "v.metadata.tsv", "name\na\nb\n"),
     ],
@@ -204,19 +202,6 @@ def test_projector_pairs(tmp_path: Path, vectors: str, metadata: str, text: str)
     write(path, "0.5\t1\n2.5\t-3\n")
     with pytest.raises(InputError, match="the first column must hold ids, not fractions such as"):
         read_embedding(path)
-
-
-def test_frames_and_sparse_matrices(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    frame = pd.DataFrame(np.arange(6.0).reshape(2, 3), index=pd.Index(["a", "b"], name="name"))
-    frame.to_csv(tmp_path / "v.csv")
-    assert read_embedding(tmp_path / "v.csv").node_ids.tolist() == ["a", "b"]
-    assert read_features(tmp_path / "v.csv")[0].tolist() == ["a", "b"]
-    for kind in ("csr", "csc"):
-        matrix = sp.random_array((5, 4), density=0.5, rng=np.random.default_rng(0), format=kind)
-        sp.save_npz(tmp_path / "v.npz", matrix)
-        read = read_embedding(tmp_path / "v.npz")
-        np.testing.assert_array_equal(read.vectors.toarray(), matrix.toarray().astype(np.float32))
-    assert "the file has no ids; its rows are taken as the nodes 0 ... 4" in caplog.text
 
 
 def test_unreadable_metadata_is_left_out(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

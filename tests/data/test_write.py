@@ -341,19 +341,3 @@ def test_standard_output_takes_one_table(
         b"src,dst\na,b\nnode,feature_0\nalone,1\na,2\nb,3\n",
     )
     assert capfdbinary.readouterr().out == converted + graph_text + b"node,label\nalone,x\n"
-
-
-@pytest.mark.slow
-def test_the_bundled_graph_becomes_three_files_and_back(tmp_path: Path) -> None:
-    data = unseen.load_dataset("debian")
-    files = write_data(data.graph, data.labels, tmp_path / "debian", "all")
-    assert [file.name for file in files] == ["edges.csv", "features.parquet", "labels.csv"]
-    back = unseen.read(files[0], features=files[1], labels=files[2])
-    assert back.graph.feature_names == data.graph.feature_names
-    assert "node" in data.graph.feature_names
-    order = {str(node): k for k, node in enumerate(back.graph.node_ids)}
-    rows = [order[node] for node in data.graph.node_ids]
-    assert (back.graph.adjacency[rows][:, rows] != data.graph.adjacency).nnz == 0
-    assert (back.graph.features[rows] != data.graph.features).nnz == 0
-    assert back.labels.classes == data.labels.classes
-    assert (back.labels.indicator[rows] != data.labels.indicator).nnz == 0

@@ -29,11 +29,6 @@ def test_cuts_cover_every_row_once(n):
     assert [row for start, stop in cuts for row in range(start, stop)] == list(range(n))
 
 
-def test_some_rows_are_cut_as_all_of_them_would_be():
-    assert row_cuts(1000, of=16_000) == [(0, 1000)]
-    assert row_cuts(4000, of=16_000) == row_cuts(16_000)[:2]
-
-
 def test_results_come_in_order_from_workers_that_use_one_thread(three_threads):
     def look(start, stop):
         time.sleep(0.001 * (stop % 3))
@@ -53,13 +48,6 @@ def test_the_setting_of_other_threads_is_left_alone(three_threads):
     later.start()
     later.join()
     assert seen == [3]
-
-
-def test_a_block_may_use_blocks_itself():
-    def work(a, b):
-        return sum(Run(threads=3).map_blocks(lambda c, d: 1, [(0, 1)] * 5))
-
-    assert Run(threads=3).map_blocks(work, [(0, 1)] * 9) == [5] * 9
 
 
 def test_an_error_waits_for_blocks_that_have_begun():

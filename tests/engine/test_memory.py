@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import subprocess
 import sys
 from dataclasses import replace
@@ -77,23 +76,8 @@ def test_another_method_is_named_where_one_cannot_train_on_parts(available) -> N
     assert "python -m unseen.scale --method rsdne-light on several machines" in refusal("rsdne", large)
     available(12)
     wide = Job(10_000_000, 100_000_000, 400, feature_columns=1000, feature_entries=100_000_000)
-    message = refusal("rect-plus", wide)
-    assert (
-        "use --scratch FOLDER, or --dim 200, or unseen partition and python -m unseen.scale --method rect-plus"
-        in message
-    )
+    assert "use --scratch FOLDER, or --dim 200, or unseen partition" in refusal("rect-plus", wide)
     check_memory(unseen.RECTPlus(), replace(wide, scratch=True))
-
-
-def test_a_large_job_is_reported_before_it_starts(available, caplog: pytest.LogCaptureFixture) -> None:
-    available(30)
-    with caplog.at_level(logging.INFO, "unseen"):
-        check_memory(unseen.RECTN(), BIG)
-        assert "rect-n on 10,000,000 nodes with 64 columns needs about" in caplog.text
-        assert "(30 GB available)" in caplog.text
-        caplog.clear()
-        check_memory(unseen.RECTN(), Job(1000, 4000, 64))
-        assert not caplog.text
 
 
 @pytest.mark.parametrize("method", ["smoothfeats", "rect-l", "rect-n", "rect", "mfdw", "rsdne-light"])
@@ -166,18 +150,7 @@ def test_embed_refuses_what_cannot_fit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("unseen.engine.memory.free_memory", lambda _: 1e6)
-    command = [
-        "embed",
-        "debian",
-        "-m",
-        "rect-n",
-        "--epochs",
-        "1",
-        "--dim",
-        "8",
-        "-o",
-        str(tmp_path / "v.npz"),
-    ]
+    command = [*"embed debian -m rect-n --epochs 1 --dim 8 -o".split(), str(tmp_path / "v.npz")]  # noqa: SIM905
     assert run(command) == 1
     assert "of memory" in capsys.readouterr().err
     assert not any(tmp_path.iterdir())

@@ -15,15 +15,6 @@ from unseen.engine.scratch import disk_zeros, is_on_disk, release_pages
 from unseen.errors import OutputError
 
 
-def test_results_come_in_order_and_sums_are_float64() -> None:
-    run = Run(threads=3)
-    assert [part[0] for part in run.map_blocks(lambda a, b: (a, b), 2000)] == [a for a, _ in run.cuts(2000)]
-    total = run.total([np.float32(1e8), np.float32(1), np.float32(1)])
-    assert total == 1e8 + 2
-    assert run.count(3) == 3
-    assert run.gather(np.arange(3)).tolist() == [0, 1, 2]
-
-
 def test_a_fit_has_a_generator_of_its_own() -> None:
     graph = unseen.planted_partition(30, 2, random_state=0).graph
     run = Run()

@@ -194,14 +194,5 @@ def test_rbf_is_scikit_learns(kind: str) -> None:
 @pytest.mark.parametrize("C", [0, -1.0, float("nan"), float("inf")])
 @pytest.mark.parametrize("train", [train_linear, train_rbf])
 def test_bad_c(train: object, C: float) -> None:
-    with pytest.raises(InputError, match="`C` must be a finite number above 0"):
+    with pytest.raises(InputError, match="`C` must be a number above 0, or None"):
         train(np.eye(2), np.eye(2, dtype=bool), C)
-
-
-def test_every_candidate_for_c_is_tried_and_the_smallest_of_the_best_is_taken(monkeypatch):
-    # as seen with GCN on PPI: a dip among the smallest candidates; here the best figure comes twice
-    figures = iter([0.06, 0.056, 0.056, 0.059, 0.062, 0.081, 0.082, 0.144, 0.112, 0.144, 0.121])
-    monkeypatch.setattr(module, "figure_of_merit", lambda truth, predicted: next(figures))
-    vectors, truth = problem("dense", "single")
-    assert pytest.approx(module.GRID[7] * module.candidate_unit(vectors)) == train_linear(vectors, truth).C
-    assert next(figures, None) is None

@@ -63,15 +63,6 @@ def test_many_groups_at_a_node_are_worked_on_in_batches() -> None:
     np.testing.assert_allclose(walk.symmetric(np.eye(n)), sym, atol=1e-12)
 
 
-def test_without_labels_nothing_is_removed() -> None:
-    adjacency, indicator = random_case(1)
-    dense = DenseRSDNE(adjacency, np.zeros_like(indicator))
-    walk = LabelledWalk(
-        Run().matrix(sp.csr_array(adjacency)), label_groups(sp.csr_array(np.zeros_like(indicator)), Run())
-    )
-    np.testing.assert_allclose(walk.symmetric(np.eye(30)), (dense.M + dense.M.T) / 2, atol=1e-12)
-
-
 def test_sets_of_labels_become_groups_and_know_their_relatives() -> None:
     indicator = sp.csr_array(np.array([[1, 1, 0], [0, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0]], dtype=bool))
     groups = label_groups(indicator, Run())

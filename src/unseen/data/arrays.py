@@ -85,30 +85,25 @@ def read_mtx(file: File, role: Role, options: Options, n_bytes: int | None) -> B
     from scipy.io import mmread
 
     data = file.read() + b"\n"  # a last line without its end can crash the parser
+    content = io.BytesIO(data)
     with explain_errors(file, "Matrix Market"):
-        _require_sound_mtx(file, data)
+        if b"\0" in data:
+            msg = "it has zero bytes, and a Matrix Market file is text"
+            raise ValueError(msg)
+        sizes = next((line for line in content if not line.startswith(b"%") and line.strip()), b"")
+        shape = [int(size) for size in sizes.split()]
+        if len(shape) == 2:  # a dense matrix
+            file.require_room(8 * shape[0] * shape[1], shape[0])
+        else:
+            file.require_room(24 * sum(shape[2:]), sum(shape[2:]) + NODE_ROWS * max(shape[:2], default=0))
+        odd = _NOT_A_NUMBER.search(data, content.tell())
+        if odd is not None:  # scipy would read them in part, or crash
+            line = data.count(b"\n", 0, odd.start()) + 1
+            text = data.split(b"\n")[line - 1][:60].decode(errors="replace")
+            msg = f"{file.name}, line {line}: {text!r} are not numbers"
+            raise InputError(msg)
         matrix = mmread(io.BytesIO(data), spmatrix=False)
     yield MatrixBatch(file.name, matrix if isinstance(matrix, np.ndarray) else sp.csr_array(matrix))
-
-
-def _require_sound_mtx(file: File, data: bytes) -> None:
-    """Refuse a Matrix Market file that declares too much, or whose numbers scipy would read in part or crash on."""
-    if b"\0" in data:
-        msg = f"{file.name} has zero bytes, and a Matrix Market file is text; it is damaged"
-        raise InputError(msg)
-    content = io.BytesIO(data)
-    sizes = next((line for line in content if not line.startswith(b"%") and line.strip()), b"")
-    shape = [int(size) for size in sizes.split()]
-    if len(shape) == 2:  # a dense matrix
-        file.require_room(8 * shape[0] * shape[1], shape[0])
-    else:
-        file.require_room(24 * sum(shape[2:]), sum(shape[2:]) + NODE_ROWS * max(shape[:2], default=0))
-    odd = _NOT_A_NUMBER.search(data, content.tell())
-    if odd is not None:
-        line = data.count(b"\n", 0, odd.start()) + 1
-        text = data.split(b"\n")[line - 1][:60].decode(errors="replace")
-        msg = f"{file.name}, line {line}: {text!r} are not numbers"
-        raise InputError(msg)
 
 
 def mat_variables(file: File) -> Mapping[str, Any]:
@@ -259,7 +254,19 @@ def require_safe_hdf5(file: File) -> None:
         groups = [content]
         while groups:
             group = groups.pop()
-            _require_sparse_indices(group, file)
+            if {"data", "indices", "indptr"} <= set(
+                group
+            ):  # with wrong indices scipy would read other memory
+                shape = tuple(
+                    int(size) for size in group.attrs.get("shape", group.attrs.get("h5sparse_shape", ()))
+                )
+                n_bytes = group["indices"].nbytes + group["indptr"].nbytes
+                file.require_room(n_bytes, NODE_ROWS * max(shape))
+                kind = str(group.attrs.get("encoding-type", group.attrs.get("h5sparse_format", "csr")))
+                values = np.zeros(group["data"].shape, dtype=np.int8)
+                entries = (values, group["indices"][:], group["indptr"][:])
+                matrix = (sp.csc_array if kind.startswith("csc") else sp.csr_array)(entries, shape=shape)
+                matrix.check_format(full_check=True)
             for name in group:
                 if not isinstance(group.get(name, getlink=True), h5py.HardLink):
                     msg = f"{file.name}: {group.name}/{name} is a link, and links are not followed"
@@ -275,16 +282,3 @@ def require_safe_hdf5(file: File) -> None:
                     raise InputError(msg)
                 total += max(part.nbytes, math.prod(part.chunks or ()) * part.dtype.itemsize)
                 file.require_room(total)
-
-
-def _require_sparse_indices(group: Any, file: File) -> None:
-    """Refuse a sparse matrix whose indices are out of range; scipy would read other memory."""
-    if not {"data", "indices", "indptr"} <= set(group):
-        return
-    shape = tuple(int(size) for size in group.attrs.get("shape", group.attrs.get("h5sparse_shape", ())))
-    file.require_room(sum(group[name].nbytes for name in ("indices", "indptr")), NODE_ROWS * max(shape))
-    indices, starts = group["indices"][:], group["indptr"][:]
-    kind = str(group.attrs.get("encoding-type", group.attrs.get("h5sparse_format", "csr")))
-    make = sp.csc_array if kind.startswith("csc") else sp.csr_array
-    values = np.zeros(group["data"].shape, dtype=np.int8)
-    make((values, indices, starts), shape=shape).check_format(full_check=True)

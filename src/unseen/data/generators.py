@@ -10,8 +10,10 @@ from unseen.errors import InputError
 from unseen.graph import Graph
 from unseen.ids import Ints
 from unseen.labels import Labels
-from unseen.params import Allowed, Limits
+from unseen.params import Limits, check_argument
 from unseen.randomness import RandomState, as_generator
+
+MOST = " for a graph of this size"
 
 
 def planted_partition(
@@ -54,20 +56,20 @@ def planted_partition(
     >>> unseen.planted_partition(100, 4, random_state=0).labels
     Labels(100 nodes, 100 labelled, 4 classes, single-label)
     """
-    _require("n_classes", n_classes, int, Limits(1))
-    _require("n_nodes", n_nodes, int, Limits(n_classes))
-    _require("n_words_per_class", n_words_per_class, int, Limits(0))
-    _require("n_noise_words", n_noise_words, int, Limits(0))
+    check_argument("n_classes", n_classes, int, Limits(1))
+    check_argument("n_nodes", n_nodes, int, Limits(n_classes))
+    check_argument("n_words_per_class", n_words_per_class, int, Limits(0))
+    check_argument("n_noise_words", n_noise_words, int, Limits(0))
     smallest = n_nodes // n_classes
-    _require("degree_within", degree_within, float, Limits(0, smallest - 1))
+    check_argument("degree_within", degree_within, float, Limits(0, smallest - 1), MOST)
     most_between = n_nodes - smallest - (n_nodes % n_classes > 0)
-    _require("degree_between", degree_between, float, Limits(0, most_between))
+    check_argument("degree_between", degree_between, float, Limits(0, most_between), MOST)
     columns = n_classes * n_words_per_class + n_noise_words
     if n_words_per_class:
-        _require("words_of_class", words_of_class, float, Limits(0, n_words_per_class))
+        check_argument("words_of_class", words_of_class, float, Limits(0, n_words_per_class), MOST)
     others = columns - n_words_per_class
     if others:
-        _require("words_of_noise", words_of_noise, float, Limits(0, others))
+        check_argument("words_of_noise", words_of_noise, float, Limits(0, others), MOST)
     rng = as_generator(random_state)
     codes = rng.permutation(np.arange(n_nodes) % n_classes)
     members = [np.flatnonzero(codes == c) for c in range(n_classes)]
@@ -114,10 +116,10 @@ def random_graph(n_nodes: int, *, n_edges: int | None = None, random_state: Rand
     >>> unseen.random_graph(1000, random_state=0)
     Graph(1000 nodes, 2000 edges, no features)
     """
-    _require("n_nodes", n_nodes, int, Limits(1))
+    check_argument("n_nodes", n_nodes, int, Limits(1))
     possible = n_nodes * (n_nodes - 1) // 2
     edges = min(2 * n_nodes, possible) if n_edges is None else n_edges
-    _require("n_edges", edges, int, Limits(0))
+    check_argument("n_edges", edges, int, Limits(0))
     if edges > possible:
         msg = f"`n_edges` is {edges}, but {n_nodes} nodes have only {possible} pairs; ask for fewer edges"
         raise InputError(msg)
@@ -183,11 +185,3 @@ def _pair(number: Ints) -> tuple[Ints, Ints]:
     high -= high * (high - 1) // 2 > number
     high += high * (high + 1) // 2 <= number
     return number - high * (high - 1) // 2, high
-
-
-def _require(name: str, value: object, kind: type, limits: Limits) -> None:
-    allowed = Allowed.of(kind, limits)
-    if not allowed.accepts(value):
-        most = " for a graph of this size" if limits.high < np.inf else ""
-        msg = f"`{name}` must be {allowed}{most}, got {value!r}"
-        raise InputError(msg)

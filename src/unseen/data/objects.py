@@ -289,29 +289,23 @@ def _features(graph: Any, features: Any, node_type: str | None) -> Any:
     id_of, listed = dict(zip(graph.nodes, ids.tolist(), strict=True)), graph.graph.get("feature_names", ())
     parts: dict[str | None, MatrixBatch] = {}
     for key, own in of_type.items():
-        if len(of_type) == 1 or any(features in graph.nodes[name] for name in own):
-            values = _vectors(graph, own, features)
-            names = tuple(map(str, listed.get(key, ()) if isinstance(listed, Mapping) else listed))
-            fitting = names if names and len(names) == values.shape[1] else None
-            parts[key] = MatrixBatch("`features`", values, [id_of[name] for name in own], fitting)  # type: ignore[arg-type]
-    return parts.get(None) or parts or None
-
-
-def _vectors(graph: Any, names: list[Any], attribute: str) -> Array:
-    """Return the attribute of these nodes, a number or a vector, as the rows of a matrix."""
-    values = [graph.nodes[name].get(attribute) for name in names]
-    missing = [name for name, value in zip(names, values, strict=True) if value is None]
-    if missing:
-        msg = f"{len(missing)} of {len(names)} nodes have no attribute {attribute!r}, the first is {missing[0]!r}"
-        raise InputError(msg)
-    rows: list[Array] = []
-    for name, value in zip(names, values, strict=True):
-        row = np.atleast_1d(np.asarray(value))
-        if row.ndim != 1 or row.dtype.kind not in "fiub" or (rows and row.shape != rows[0].shape):
-            msg = f"the attribute {attribute!r} of node {name!r} is no number or vector like those of the other nodes"
+        if len(of_type) > 1 and not any(features in graph.nodes[name] for name in own):
+            continue
+        rows = [np.atleast_1d(np.asarray(graph.nodes[name].get(features))) for name in own]
+        odd = [
+            name
+            for name, row in zip(own, rows, strict=True)
+            if row.ndim != 1 or row.dtype.kind not in "fiub" or row.shape != rows[0].shape
+        ]
+        if odd:
+            rule = "that is a number, or a vector as long as that of the others"
+            msg = f"{len(odd)} of {len(own)} nodes have no attribute {features!r} {rule}; the first is {odd[0]!r}"
             raise InputError(msg)
-        rows.append(row)
-    return np.stack(rows)
+        values = np.stack(rows)
+        names = tuple(map(str, listed.get(key, ()) if isinstance(listed, Mapping) else listed))
+        fitting = names if names and len(names) == values.shape[1] else None
+        parts[key] = MatrixBatch("`features`", values, [id_of[name] for name in own], fitting)  # type: ignore[arg-type]
+    return parts.get(None) or parts or None
 
 
 def _dense(features: Features | None) -> Array:

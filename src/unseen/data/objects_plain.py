@@ -124,36 +124,6 @@ def as_labels(source: Any, graph: Graph) -> Labels:
     return Labels.from_values(list_per_node(list(source), graph.node_ids, what="labels"), graph.node_ids)
 
 
-def read_plain(source: Any, role: Role, options: Options) -> Table | MatrixBatch | None:
-    """Return the batch of such an object, or None where it is something else."""
-    if is_networkx(source):
-        return network_table(source, role, f"`{role}`", weight=options.weight)
-    if is_pyg(source):
-        from unseen.data.objects_pyg import read_pyg
-
-        return read_pyg(source, role, options)
-    if role == "edges":
-        return _edges(source)
-    if role == "features":
-        return _features(source)
-    if role != "labels":
-        return None
-    if isinstance(source, Mapping) and _has_columns(source, ("node",), ("label",)):
-        return Table.of("`labels`", source)
-    pairs: Any = source if isinstance(source, list) and _are_pairs(source) else ()
-    if isinstance(source, Mapping) or _is_series(source):
-        pairs = list(source.items())
-    elif not pairs:
-        return None
-    nodes, values = ([pair[k] for pair in pairs] for k in (0, 1))
-    names = Labels.from_values(values)  # `|` in a name is a character like others
-    lists = pa.LargeListArray.from_arrays(
-        pa.array(names.indicator.indptr, pa.int64()),
-        pa.array(list(names.classes), pa.large_string()).take(pa.array(names.indicator.indices)),
-    )
-    return Table.of("`labels`", {"node": id_column(nodes, "ids of `labels`"), "label": lists})
-
-
 def _features(source: Any) -> Table | None:
     """Return the features of a dict of columns, or of a dict or series from nodes to values."""
     if isinstance(source, Mapping) and _has_columns(source, NODE):
@@ -284,30 +254,6 @@ def _has_columns(source: Mapping[Any, Any], *names: tuple[str, ...]) -> bool:
 
 
 _MIXED = re.compile(r"Conversion failed for column (.*) with type object")
-
-
-def read_object(source: Any, role: Role, options: Options) -> Iterator[Table | MatrixBatch]:
-    """Yield the batch of an object: anything with the Arrow interface, a matrix, Python's containers, node ids."""
-    if isinstance(source, (Table, MatrixBatch)):
-        yield source
-        return
-    source = collect_rows(source) if role == "edges" else with_index(collect_rows(source))
-    plain = read_plain(source, role, options)
-    tabular = hasattr(source, "__arrow_c_stream__") or isinstance(source, (pa.Table, pa.RecordBatch))
-    if plain is not None:
-        yield plain
-    elif role == "nodes" and isinstance(source, Iterable) and not (tabular and hasattr(source, "columns")):
-        yield Table.of("`nodes`", {"node": id_column(source, "nodes")})
-    elif tabular:
-        yield _from_object(source, role)
-    elif role == "features" and isinstance(source, np.ndarray):
-        yield MatrixBatch("`features`", source)
-    elif role in ("edges", "features") and sp.issparse(source):
-        yield MatrixBatch(f"`{role}`", source)
-    else:
-        raise InputError(_NO_SOURCE[role].format(type(source).__name__))
-
-
 _NO_SOURCE: dict[Role, str] = {
     "edges": "`edges` must be a path, a table with the Arrow interface, a scipy matrix, a list of pairs, an array of "
     "them, a dict or a networkx graph, got {}; Graph.from_pyg takes PyTorch Geometric's objects",
@@ -320,17 +266,54 @@ _NO_SOURCE: dict[Role, str] = {
 }
 
 
-def _from_object(source: Any, role: Role) -> Table:
+def read_object(source: Any, role: Role, options: Options) -> Table | MatrixBatch:
+    """Return the batch of an object: anything with the Arrow interface, a matrix, Python's containers, node ids."""
+    if isinstance(source, (Table, MatrixBatch)):
+        return source
+    source = collect_rows(source) if role == "edges" else with_index(collect_rows(source))
+    if is_networkx(source):
+        return network_table(source, role, f"`{role}`", weight=options.weight)
+    if is_pyg(source):
+        from unseen.data.objects_pyg import read_pyg
+
+        return read_pyg(source, role, options)
+    reader = {"edges": _edges, "features": _features, "labels": _labels}.get(role)
+    if reader is not None and (batch := reader(source)) is not None:
+        return batch
+    tabular = hasattr(source, "__arrow_c_stream__") or isinstance(source, (pa.Table, pa.RecordBatch))
+    if role == "nodes" and isinstance(source, Iterable) and not (tabular and hasattr(source, "columns")):
+        return Table.of("`nodes`", {"node": id_column(source, "nodes")})
+    matrix = sp.issparse(source) or (role == "features" and isinstance(source, np.ndarray))
+    if role in ("edges", "features") and matrix:
+        return MatrixBatch(f"`{role}`", source)
+    if not tabular:
+        raise InputError(_NO_SOURCE[role].format(type(source).__name__))
     try:
         table = source if isinstance(source, pa.Table) else pa.table(source)
     except (pa.ArrowException, TypeError, ValueError, NotImplementedError) as error:
-        mixed = _MIXED.search(str(error))
-        if mixed is not None:
+        msg = f"`{role}` is no table that Arrow can read: {first_line(error)}"
+        if (mixed := _MIXED.search(str(error))) is not None:
             msg = (
                 f"the column {mixed[1]!r} of `{role}` holds values of several types; make them all of one, "
                 f"e.g. strings: table[{mixed[1]!r}].astype(str)"
             )
-            raise InputError(msg) from None
-        msg = f"`{role}` is no table that Arrow can read: {first_line(error)}"
         raise InputError(msg) from None
     return from_arrow(table, f"`{role}`")
+
+
+def _labels(source: Any) -> Table | None:
+    """Return the labels of a dict of columns, a dict or series from nodes to labels, or a list of pairs of these."""
+    if isinstance(source, Mapping) and _has_columns(source, ("node",), ("label",)):
+        return Table.of("`labels`", source)
+    pairs: Any = source if isinstance(source, list) and _are_pairs(source) else ()
+    if isinstance(source, Mapping) or _is_series(source):
+        pairs = list(source.items())
+    elif not pairs:
+        return None
+    nodes, values = ([pair[k] for pair in pairs] for k in (0, 1))
+    names = Labels.from_values(values)  # `|` in a name is a character like others
+    lists = pa.LargeListArray.from_arrays(
+        pa.array(names.indicator.indptr, pa.int64()),
+        pa.array(list(names.classes), pa.large_string()).take(pa.array(names.indicator.indices)),
+    )
+    return Table.of("`labels`", {"node": id_column(nodes, "ids of `labels`"), "label": lists})

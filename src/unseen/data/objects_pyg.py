@@ -15,7 +15,7 @@ from unseen.data.sources import Role
 from unseen.data.tables import MatrixBatch, Table, as_column, list_names
 from unseen.errors import InputError, UnsupportedError, logger
 from unseen.graph import Features, Graph, Symmetrize
-from unseen.ids import Array, Floats, IdArray, Ints, Singles, as_ids, default_ids
+from unseen.ids import Array, Floats, IdArray, Ints, as_ids, default_ids
 from unseen.labels import Labels
 from unseen.relations import infer_directions
 from unseen.weights import Relation, check_weights, merge_entries
@@ -212,11 +212,15 @@ def to_pyg(graph: Graph, labels: Labels | None = None) -> Any:
         store.num_nodes, store.node_ids = len(rows), graph.node_ids[rows].tolist()
         matrix, names = graph.stored_features.get(key, (None, None))
         if matrix is not None:
-            store.x = _tensor(matrix)
+            store.x = _float_tensor(matrix, "features")
         if names is not None:
             store.feature_names = list(names)
         if own is not None and (own.indicator[rows].nnz or not several):
-            _put_labels(store, Labels(own.indicator[rows], own.classes, own.node_ids[rows]))
+            part = Labels(own.indicator[rows], own.classes, own.node_ids[rows])
+            y = part.indicator.toarray().astype(np.float32) if part.is_multilabel else part.codes.copy()
+            store.y, store.class_names = torch.from_numpy(y), list(part.classes)
+            store.train_mask = torch.zeros(len(rows), dtype=torch.bool)
+            store.train_mask[part.labelled] = True
     for relation in graph.relations:
         store = data
         if several:
@@ -225,18 +229,8 @@ def to_pyg(graph: Graph, labels: Labels | None = None) -> Any:
         coo = relation.matrix.tocoo()
         store.edge_index = torch.from_numpy(np.stack([place[coo.row], place[coo.col]]))
         if (coo.data != 1).any():
-            store.edge_weight = torch.from_numpy(_float32(coo.data, "edge weights"))
+            store.edge_weight = _float_tensor(coo.data, "edge weights")
     return data
-
-
-def _put_labels(store: Any, own: Labels) -> None:
-    import torch
-
-    several = own.is_multilabel
-    store.y = torch.from_numpy(own.indicator.toarray().astype(np.float32) if several else own.codes.copy())
-    store.train_mask = torch.zeros(len(own.node_ids), dtype=torch.bool)
-    store.train_mask[own.labelled] = True
-    store.class_names = list(own.classes)
 
 
 _PLAIN = (None, "edge", None)
@@ -308,7 +302,17 @@ def _class_entries(store: Any, attribute: str) -> tuple[Ints, Ints, list[str]]:
     if y.ndim not in (1, 2):
         msg = f"`{attribute}` has shape {y.shape}; expected a class number per node, or a nodes x classes matrix"
         raise InputError(msg)
-    rows, columns = _class_numbers(y) if y.ndim == 1 else np.nonzero(np.nan_to_num(y) > 0)
+    if y.ndim == 2:
+        rows, columns = np.nonzero(np.nan_to_num(y) > 0)
+    else:
+        numbers = np.where(np.isnan(y), -1, y) if y.dtype.kind == "f" else y
+        odd = numbers[(numbers != np.floor(numbers)) | (numbers < -1)]
+        if len(odd):
+            rule = "class numbers are whole and start at 0, and -1 means unlabelled"
+            msg = f"`{attribute}` holds {odd[0]:g}; {rule}"
+            raise InputError(msg)
+        rows = np.flatnonzero(numbers >= 0).astype(np.int64)
+        columns = numbers[rows].astype(np.int64)
     names = store.get("class_names") if attribute == "y" else None
     width = y.shape[1] if y.ndim == 2 else int(columns.max(initial=-1)) + 1
     if names is None:
@@ -347,20 +351,6 @@ def _adjacency(src: Ints, dst: Ints, weights: Any, n: int, symmetrize: Symmetriz
     return csr
 
 
-def _class_numbers(y: Array) -> tuple[Ints, Ints]:
-    if y.dtype.kind == "f":
-        y = np.where(np.isnan(y), -1.0, y)
-        if (y != np.floor(y)).any():
-            msg = f"`y` holds {y[y != np.floor(y)][0]:g}; class numbers must be whole"
-            raise InputError(msg)
-    numbers = y.astype(np.int64)
-    if (numbers < -1).any():
-        msg = f"`y` holds {int(numbers.min())}; class numbers start at 0, and -1 means unlabelled"
-        raise InputError(msg)
-    rows = np.flatnonzero(numbers >= 0).astype(np.int64)
-    return rows, numbers[rows]
-
-
 def _array(value: Any, name: str) -> Array:
     if not hasattr(value, "detach"):
         return np.asarray(value)
@@ -383,21 +373,18 @@ def _matrix(value: Any, name: str) -> Features:
     return sp.coo_array((coo.values().numpy(), (rows, columns)), shape=tuple(coo.shape)).tocsr()
 
 
-def _float32(values: Array, what: str) -> Singles:
+def _float_tensor(values: Features, what: str) -> Any:
+    """Return numbers, or a sparse matrix, as a tensor of float32."""
+    import torch
+
+    if not isinstance(values, np.ndarray):
+        coo = values.tocoo()
+        indices = torch.from_numpy(np.stack([coo.row, coo.col]).astype(np.int64))
+        entries = _float_tensor(coo.data, what)
+        return torch.sparse_coo_tensor(indices, entries, coo.shape, is_coalesced=True, check_invariants=True)
     with np.errstate(over="ignore"):
         narrow = values.astype(np.float32)
     if not np.isfinite(narrow).all():
         msg = f"{what} go beyond what float32, the type of PyTorch Geometric, can hold; scale them down"
         raise InputError(msg)
-    return narrow
-
-
-def _tensor(features: Features) -> Any:
-    import torch
-
-    if isinstance(features, np.ndarray):
-        return torch.from_numpy(_float32(features, "features"))
-    coo = features.tocoo()
-    indices = torch.from_numpy(np.stack([coo.row, coo.col]).astype(np.int64))
-    values = torch.from_numpy(_float32(coo.data, "features"))
-    return torch.sparse_coo_tensor(indices, values, coo.shape, is_coalesced=True, check_invariants=True)
+    return torch.from_numpy(narrow)

@@ -333,7 +333,7 @@ class Source:
         if not self.files:
             from unseen.data.objects_plain import read_object
 
-            yield from read_object(self._object, self._role, self._options)
+            yield read_object(self._object, self._role, self._options)
             return
         files = [format_.read(file, self._role, self._options, n_bytes) for file, format_ in self._inputs]
         if len(files) > 1:

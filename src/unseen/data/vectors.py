@@ -13,7 +13,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -202,26 +201,14 @@ def read_word2vec(file: File, role: Role, options: Options, n_bytes: int | None)
 
 def read_pair(file: File, role: Role, options: Options, n_bytes: int | None) -> Batches:
     """Yield the vectors of a projector pair, or of a table with ids where there is no second file."""
-    beside = find_metadata(file.path)
-    if beside is None:
+    beside = metadata_path(file.path)
+    if not beside.is_file():
         yield from text.read(file, role, options, n_bytes)
         return
     table = Table.join(list(text.read(file, role, replace(options, header=False), None, "\t")))
     ids = _metadata_ids(File(beside, "path"), file.name, table.n_rows)
     names = ("node", *(str(k + 1) for k in range(len(table.columns))))
     yield replace(table, columns=(pa.chunked_array([ids]), *table.columns), names=names)
-
-
-def find_metadata(path: Path) -> Path | None:
-    """Return the ids' file of a projector pair, by our name for it or those of other tools."""
-    if not path.name.lower().endswith(".tsv"):
-        return None
-    candidates = [metadata_path(path)]
-    if path.name in ("vectors.tsv", "tensors.tsv", "tensor.tsv"):
-        candidates.append(path.with_name("metadata.tsv"))
-    if path.name.endswith("_tensor.tsv"):
-        candidates.append(path.with_name(path.name.removesuffix("_tensor.tsv") + "_metadata.tsv"))
-    return next((candidate for candidate in candidates if candidate.is_file()), None)
 
 
 def _metadata_ids(file: File, vectors: str, n: int) -> pa.Array:

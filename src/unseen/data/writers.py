@@ -37,6 +37,7 @@ Files = dict[Path, Fill]
 """Every file of one output, with the function that fills a temporary file in its place."""
 
 _PLAIN = r"^[\pL\pN_.:@/+\-]*$"  # what no reader could take for a delimiter, a comment or a quote
+_ANSWERS = "answers (skipped, unknown, confirmed)"
 _BLOCK_CELLS = 2**20
 _BLOCK_VALUES = 2**22
 _MOST_VALUES = 2**29
@@ -56,14 +57,11 @@ def as_text(value: Graph | Labels, role: Role, path: Path) -> Files:
         raise UnsupportedError(msg)
     names = _quote(pa.array(list(columns), pa.string())).to_pylist()
     delimiter = delimiter_of(path)
-    if answers and delimiter == " ":
-        raise _answers_error(path)
-    if delimiter == " " and role == "nodes" and len(columns) > 1:
-        msg = f"{path}: blank-separated text cannot hold the types of nodes; use .csv or .parquet"
-        raise UnsupportedError(msg)
-    if delimiter == " " and names != list(columns):
-        odd = next(name for name, cell in zip(columns, names, strict=True) if name != cell)
-        msg = f"{path}: blank-separated text cannot hold the column name {odd!r}; use .csv, .parquet or .npz"
+    odd = [name for name, cell in zip(columns, names, strict=True) if name != cell]
+    lost = [_ANSWERS] * answers + ["types of nodes"] * (role == "nodes" and len(columns) > 1)
+    lost += [f"the column name {name!r}" for name in odd]
+    if delimiter == " " and lost:
+        msg = f"{path}: blank-separated text cannot hold {lost[0]}; use .csv or .parquet"
         raise UnsupportedError(msg)
     # Other programs want blank-separated edges without a header.
     is_table = role != "edges" or delimiter != " " or not columns.keys().isdisjoint(("type", "directed"))
@@ -221,7 +219,8 @@ def as_folder(graph: Graph, labels: Labels | None, folder: Path) -> Files:
 def as_groups(labels: Labels, role: Role, path: Path) -> Files:  # noqa: ARG001
     """Write the authors' ``group.txt``: a node and its classes per line."""
     if labels.answers:
-        raise _answers_error(path)
+        msg = f"{path}: the authors' format cannot hold {_ANSWERS}; use .csv or .parquet"
+        raise UnsupportedError(msg)
     ids = id_array(labels.node_ids).cast(pa.large_string())
     why, instead = "a blank, a quote or a # at its start", "use .csv or .parquet"
     for what, values in (("id", ids.to_pylist()), ("class", labels.classes)):
@@ -366,12 +365,6 @@ def _require_text(values: pa.Array, path: Path, *, empty: bool = False) -> None:
         why = f"{value[:40]!r}, which has a line break or a zero character" if value else "an empty name"
         msg = f"{path}: text cannot hold {why}; use .parquet instead"
         raise UnsupportedError(msg)
-
-
-def _answers_error(path: Path) -> UnsupportedError:
-    return UnsupportedError(
-        f"{path}: this format has no column for answers (skipped, unknown, confirmed); use .csv or .parquet"
-    )
 
 
 def _require_dense(embedding: Embedding, path: Path) -> None:

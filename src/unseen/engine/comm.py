@@ -56,14 +56,11 @@ class Comm:
         """Add up an array (numpy or torch) over all processes, in place, and return it."""
         return array
 
-    def exchange(self, rows: AnyArray, send: Sequence[int], receive: Sequence[int]) -> AnyArray:
+    def exchange(self, rows: AnyArray, send: Sequence[int], receive: Sequence[int]) -> AnyArray:  # noqa: ARG002
         """Send the first ``send[0]`` rows to process 0, the next to process 1 ...; return the rows of all for this one.
 
         `rows` is an array of numpy or torch, and so is the result.
         """
-        if list(send) != list(receive):
-            msg = f"a process cannot receive {list(receive)} rows of its own {list(send)}"
-            raise ValueError(msg)
         return rows
 
     def barrier(self) -> None:

@@ -33,8 +33,8 @@ from unseen.engine.parts import (
     cut_rows,
     not_plain,
     part_folder,
+    save_matrix,
     write_ids,
-    write_labels,
     write_meta,
     write_rows,
 )
@@ -42,6 +42,7 @@ from unseen.engine.run import default_threads
 from unseen.errors import InputError, OutputError, counted, logger, unknown_name
 from unseen.ids import Place
 from unseen.labels import warn_of_missing_words
+from unseen.params import Limits, check_argument
 
 LEAST_MEMORY = 256_000_000
 """Below this, the database has no room for its sorts."""
@@ -100,9 +101,7 @@ def partition(
     >>> meta.n_nodes, meta.starts
     (4, [0, 2, 4])
     """
-    if parts < 1:
-        msg = f"`parts` must be at least 1, got {parts}"
-        raise InputError(msg)
+    check_argument("parts", parts, int, Limits(1))
     if cut not in CUTS:
         raise unknown_name("cut", cut, CUTS)
     if memory < LEAST_MEMORY:
@@ -151,7 +150,9 @@ def partition(
             inside = part_folder(staging, k)
             if stored is not None and order is not None:
                 stored.write(inside, order[start:stop])
-            labelled = write_labels(inside, indicator[start:stop]) if content.labels else 0
+            if content.labels:
+                save_matrix(inside, "labels", indicator[start:stop])
+            labelled = int(np.count_nonzero(np.diff(indicator[start:stop].indptr))) if content.labels else 0
             entries, halo = write_rows(rows, inside, start, stop)
             files = {path.name: checksum(path) for path in sorted(inside.iterdir())}
             written.append(PartMeta(start, stop, entries, halo, labelled, files))

@@ -3,8 +3,8 @@
 ``part-00000/`` holds plain numpy arrays: ``indptr``, ``indices`` and ``weights`` are the rows of the adjacency in CSR
 form. Column k below the number of own rows is row k of the part; the others are the nodes in ``halo``, by their
 numbers. ``nodes.parquet`` has the ids of the rows. Features are ``features`` (dense) or ``features_indptr``,
-``features_indices``, ``features_values``; labels are ``label_rows`` and ``label_classes``. Rows of the adjacency and of
-the features come in pieces, wait in files, and go out as parts.
+``features_indices``, ``features_data``; labels are ``labels_indptr`` and so on. Rows of the adjacency and of the
+features come in pieces, wait in files, and go out as parts.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from unseen.engine.run import Run, row_cuts
 from unseen.engine.sparse import GraphPart, spread_matrix
 from unseen.errors import InputError, counted
 from unseen.graph import Features, Graph
-from unseen.ids import Array, IdArray, Ints, as_ids
+from unseen.ids import Array, Ints, as_ids
 from unseen.labels import Labels
 
 META = "META.json"
 KIND = "unseen partition"
-VERSION = 2
+VERSION = 3
 ROW_COST = 4
 """What a row costs beside its entries, in entries: dense work and the optimiser, measured at d = 200."""
 PIECE = 1 << 20
@@ -180,8 +180,14 @@ def load_parts(
     columns, weights = (np.concatenate([row[k] for row in rows]) for k in (1, 2))
     indptr = np.concatenate([[0], np.cumsum(np.concatenate([row[0] for row in rows]))])
     del rows
-    features = None if meta.features is None else _features(inside, meta.features)
-    labels = _labels(inside, mine, meta, layout.first, ids) if meta.classes else None
+    features: Features | None = None
+    if meta.features is not None and meta.features["kind"] == "dense":
+        features = np.concatenate([_arrays(path, "features")[0] for path in inside])
+    elif meta.features is not None:
+        features = _load_matrix(inside, "features", meta.features["columns"])
+    labels = None
+    if meta.classes:
+        labels = Labels(_load_matrix(inside, "labels", len(meta.classes)), tuple(meta.classes), ids)
     if comm.size == 1:
         adjacency = sp.csr_array((weights, columns, indptr), shape=(meta.n_nodes, meta.n_nodes))
         graph = Graph(adjacency, features, ids)
@@ -212,26 +218,20 @@ def _rows(path: Path, start: int) -> tuple[Array, Array, Array]:
     return np.diff(indptr), names[indices], weights
 
 
-def _features(inside: list[Path], about: dict[str, Any]) -> Features:
-    if about["kind"] == "dense":
-        return np.concatenate([_arrays(path, "features")[0] for path in inside])
+def _load_matrix(inside: list[Path], name: str, columns: int) -> sp.csr_array:
+    """Return the rows of a sparse matrix in these parts, which :func:`save_matrix` wrote."""
     blocks = []
     for path in inside:
-        indptr, indices, values = _arrays(path, "features_indptr", "features_indices", "features_values")
-        blocks.append(sp.csr_array((values, indices, indptr), shape=(len(indptr) - 1, about["columns"])))
+        data, indices, indptr = _arrays(path, f"{name}_data", f"{name}_indices", f"{name}_indptr")
+        blocks.append(sp.csr_array((data, indices, indptr), shape=(len(indptr) - 1, columns)))
     return sp.csr_array(sp.vstack(blocks, format="csr"))
 
 
-def _labels(inside: list[Path], mine: list[int], meta: Meta, first: int, ids: IdArray) -> Labels:
-    rows, classes = [], []
-    for path, k in zip(inside, mine, strict=True):
-        row, column = _arrays(path, "label_rows", "label_classes")
-        rows.append(row + (meta.parts[k].start - first))
-        classes.append(column)
-    row, column = np.concatenate(rows), np.concatenate(classes)
-    shape = (len(ids), len(meta.classes))
-    indicator = sp.coo_array((np.ones(len(row), dtype=bool), (row, column)), shape=shape).tocsr()
-    return Labels(indicator, tuple(meta.classes), ids)
+def save_matrix(inside: Path, name: str, matrix: sp.csr_array) -> None:
+    """Write the rows of a part of a sparse matrix to its folder, the entries of a row in their order."""
+    matrix.sum_duplicates()
+    for part, kind in (("data", matrix.dtype), ("indices", np.int32), ("indptr", np.int64)):
+        np.save(inside / f"{name}_{part}.npy", getattr(matrix, part).astype(kind))
 
 
 @contextmanager
@@ -298,15 +298,6 @@ def write_ids(inside: Path, ids: Iterator[pa.Table]) -> None:
             writer.write_table(piece)
 
 
-def write_labels(inside: Path, indicator: sp.csr_array) -> int:
-    """Write the labels of a part to its folder, and return how many of its nodes have one."""
-    indicator.sort_indices()
-    counts = np.diff(indicator.indptr)
-    np.save(inside / "label_rows.npy", np.repeat(np.arange(len(counts)), counts))
-    np.save(inside / "label_classes.npy", indicator.indices.astype(np.int64))
-    return int(np.count_nonzero(counts))
-
-
 class FeatureFile:
     """Rows of features in the order they are listed, until their nodes are numbered.
 
@@ -351,11 +342,7 @@ class FeatureFile:
     def write(self, inside: Path, rows: Ints) -> None:
         """Write the features of the nodes of a part to its folder, given the rows they are in."""
         if self._sparse is not None:
-            matrix = self._sparse[rows]
-            matrix.sum_duplicates()
-            np.save(inside / "features_indptr.npy", matrix.indptr.astype(np.int64))
-            np.save(inside / "features_indices.npy", matrix.indices.astype(np.int32))
-            np.save(inside / "features_values.npy", matrix.data.astype(self.dtype))
+            save_matrix(inside, "features", self._sparse[rows].astype(self.dtype))
             return
         columns = self.columns or 0
         step = max(1, PIECE // max(1, columns))

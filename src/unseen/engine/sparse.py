@@ -103,8 +103,8 @@ class Matrix:
             raise ValueError(msg)
         shape = (self.local.shape[0], V.shape[1])
         if out is None:
-            if self.halo is None and self.run.n_threads == 1:
-                return self._direct(V)
+            if self.halo is None and self.run.n_threads == 1:  # no blocks, and no copy of their results
+                return np.asarray(self._as(V.dtype) @ V)
             out, add = np.empty(shape, dtype=V.dtype), False
         if self.halo is None:
             self._multiply(V, out, add)
@@ -124,10 +124,6 @@ class Matrix:
         """
         V = self.extend_rows(V)
         self.run.map_items(lambda block: work(block[0], block[1], block[2] @ V), self._in_blocks(V.dtype))
-
-    def _direct(self, V: Array) -> Array:
-        """Return the product on one thread, which needs no blocks and no copy of their results."""
-        return np.asarray(self._as(V.dtype) @ V)
 
     def _multiply(self, V: Array, out: Array, add: bool) -> None:
         """Write the product to `out`, or add it, in blocks of rows."""
@@ -207,20 +203,17 @@ class Matrix:
         A node that has a self-loop keeps its weight, every other gets one of weight 1 (PyTorch Geometric's rule); D is
         the degree of that matrix.
         """
-        looped = self._with_loops()
+        own = self.own_rows()
+        lonely = np.flatnonzero(self.local.diagonal() == 0).astype(own.indices.dtype)
+        ones = np.ones(len(lonely), dtype=self.local.dtype)
+        loops = sp.csr_array((ones, (lonely, lonely + self.layout.first)), shape=self.shape)
+        whole = sp.csr_array(own + loops)
+        looped = Matrix(whole, self.run)
+        if self.halo is not None:
+            looped = spread_matrix(self.layout, self.run, whole.indptr, whole.indices, whole.data)
         scale = self.extend_rows(np.sqrt(inverse(looped.row_sums())))
         rows = np.repeat(scale[: looped.local.shape[0]], np.diff(looped.local.indptr))
         return looped.with_values(looped.local.data * rows * scale[looped.local.indices], symmetric=True)
-
-    def _with_loops(self) -> Matrix:
-        rows = self.own_rows()
-        loops = np.flatnonzero(self.local.diagonal() == 0).astype(rows.indices.dtype)
-        ones = np.ones(len(loops), dtype=self.local.dtype)
-        diagonal = sp.csr_array((ones, (loops, loops + self.layout.first)), shape=self.shape)
-        looped = sp.csr_array(rows + diagonal)
-        if self.halo is None:
-            return Matrix(looped, self.run)
-        return spread_matrix(self.layout, self.run, looped.indptr, looped.indices, looped.data)
 
     def transposed(self) -> Matrix:
         """Return the transpose of `local`, made once."""
@@ -235,18 +228,14 @@ class Matrix:
         middle = np.unique(rows.indices)
         entries = (rows.data, np.searchsorted(middle, rows.indices), rows.indptr)
         renumbered = sp.csr_array(entries, shape=(rows.shape[0], len(middle)))
-        return sp.csr_array(renumbered @ self._fetch_rows(middle.astype(np.int64)))
-
-    def _fetch_rows(self, wanted: Ints) -> sp.csr_array:
-        """Return the named rows, wherever they are."""
         comm, layout = self.comm, self.layout
-        named, given = comm.exchange_arrays(wanted, layout.counts(wanted))
-        rows = self.own_rows()[named - layout.first]
-        entries = np.diff(rows.indptr[np.cumsum([0, *given])]).tolist()
-        sent = (np.diff(rows.indptr), given), (rows.indices, entries), (rows.data, entries)
-        counts, columns, data = (comm.exchange_arrays(array, send)[0] for array, send in sent)
-        indptr = np.concatenate([[0], np.cumsum(counts)])
-        return sp.csr_array((data, columns, indptr), shape=(len(wanted), layout.n))
+        wanted, given = comm.exchange_arrays(middle.astype(np.int64), layout.counts(middle))
+        own = self.own_rows()[wanted - layout.first]
+        counts = np.diff(own.indptr[np.cumsum([0, *given])]).tolist()
+        sent = (np.diff(own.indptr), given), (own.indices, counts), (own.data, counts)
+        lengths, columns, data = (comm.exchange_arrays(array, send)[0] for array, send in sent)
+        indptr = np.concatenate([[0], np.cumsum(lengths)])
+        return sp.csr_array(renumbered @ sp.csr_array((data, columns, indptr), shape=(len(middle), layout.n)))
 
 
 class Transposed:

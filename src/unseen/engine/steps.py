@@ -162,7 +162,13 @@ def take_steps(
     >>> take_steps("halve", 3, halve).losses
     [16.0, 4.0, 1.0]
     """
-    functions = _check_callbacks(callbacks)
+    functions: list[Any] = [] if callbacks is None else [callbacks]
+    if isinstance(callbacks, Iterable) and not callable(callbacks):
+        functions = list(callbacks)
+    for function in functions:
+        if not callable(function):
+            msg = f"`callbacks` must be functions of one argument, got {function!r}"
+            raise InputError(msg)
     done, losses, begun = 0, [], 0 if start is None else 1
     stored = None if keeper is None or training.state is None else keeper.resume(stage)
     if stored is not None:
@@ -225,17 +231,6 @@ def has_converged(losses: list[float], tol: float, window: int) -> bool:
         return False
     before = losses[-1 - window]
     return before - min(losses[-window:]) <= tol * abs(before)
-
-
-def _check_callbacks(callbacks: Any) -> list[Callback]:
-    """Return the callbacks as a list; a single function is accepted, anything else is an error."""
-    given = () if callbacks is None else callbacks
-    functions = list(given) if isinstance(given, Iterable) and not callable(given) else [given]
-    for function in functions:
-        if not callable(function):
-            msg = f"`callbacks` must be functions of one argument, got {function!r}"
-            raise InputError(msg)
-    return functions
 
 
 class Checkpoints:

@@ -99,7 +99,11 @@ def train(
     ['_SUCCESS', 'part-00000-of-00001.parquet']
     """
     estimator = _trainable(method)(**params, random_state=seed)
-    meta = _checked(folder, output, comm)
+    with raise_together(comm, "cannot begin"):  # before the first exchange, for which the others would wait
+        meta = read_meta(folder)
+        for k in shares(meta, folder, comm.size)[comm.rank]:
+            verify_part(folder, int(k), meta.parts[int(k)])
+        _check_output(output)
     _check_memory(estimator, meta, folder, comm, scratch=scratch is not None, force=force)
     start = time.monotonic()
     graph, labels, _ = load_parts(folder, comm, verify=False)
@@ -167,16 +171,6 @@ def _trainable(name: str) -> type[Method]:
         )
         raise InputError(msg)
     return cls
-
-
-def _checked(folder: Path, output: Path, comm: Comm) -> Meta:
-    """Look at everything that can be wrong with the files, all processes together, before the first exchange."""
-    with raise_together(comm, "cannot begin"):
-        meta = read_meta(folder)
-        for k in shares(meta, folder, comm.size)[comm.rank]:
-            verify_part(folder, int(k), meta.parts[int(k)])
-        _check_output(output)
-    return meta
 
 
 def _check_memory(

@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from unseen.errors import InputError
 from unseen.evaluation.metrics import best_labels, macro_f1, micro_f1
 from unseen.evaluation.solver import Design, Problem, prepare
 from unseen.ids import Array, Ints, Mask
+from unseen.params import Limits, check_argument
 from unseen.randomness import RandomState, as_generator
 
 GRID = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
@@ -82,7 +82,7 @@ def train_linear(
     >>> train_linear(vectors, truth, C=10.0).scores(np.array([[0.2]])).argmax()
     np.int64(0)
     """
-    _check_c(C)
+    check_argument("C", C, float | None, Limits(0, open_low=True))
     in_training: Mask = np.asarray(truth.any(axis=0))
     design = prepare(vectors)
     signs = np.where(truth[:, in_training], 1.0, -1.0)
@@ -92,12 +92,6 @@ def train_linear(
     weights = np.zeros((vectors.shape[1] + 1, truth.shape[1]))
     weights[:, in_training] = design.weights(Problem(design, signs).solve(C, start=start, tol=FINAL_TOL))
     return LinearClassifier(weights, in_training, float(C))
-
-
-def _check_c(C: float | None) -> None:
-    if C is not None and not (np.isfinite(C) and C > 0):
-        msg = f"`C` must be a finite number above 0, or None for the classifier's own choice, got {C!r}"
-        raise InputError(msg)
 
 
 def _best_candidate(
@@ -233,7 +227,7 @@ def train_rbf(vectors: Any, truth: Mask, C: float | None = None) -> RBFClassifie
     """
     from sklearn.svm import SVC
 
-    _check_c(C)
+    check_argument("C", C, float | None, Limits(0, open_low=True))
     penalty = 1.0 if C is None else float(C)
     kernel = _rbf_kernel(vectors, vectors)
     machines: list[Any] = []

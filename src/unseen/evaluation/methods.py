@@ -26,6 +26,7 @@ from unseen.graph import Graph
 from unseen.ids import Ints
 from unseen.labels import Labels
 from unseen.methods.base import Method, copy_unfitted
+from unseen.params import Limits, check_argument
 from unseen.randomness import RandomState, as_generator
 from unseen.splits import Split
 
@@ -122,9 +123,7 @@ def fit_and_evaluate(
         raise InputError(msg)
     check_labels_and_split(labels, split)
     settings = _list_settings(method, param_grid or {})
-    if n_refits is not None and (not isinstance(n_refits, (int, np.integer)) or n_refits < 1):
-        msg = f"`n_refits` must be an integer of at least 1, or None for all folds, got {n_refits!r}"
-        raise InputError(msg)
+    check_argument("n_refits", n_refits, int | None, Limits(1))
     scale = bool(options.get("scale"))
     run = Run(shared=Shared(graph) if shared is None else shared)
     folds = _cut_folds(labels, split.seen_labels, split.train, n_folds, random_state)[:n_refits]
@@ -246,9 +245,7 @@ def _cut_folds(
     labels: Labels, seen: Labels, rows: Ints, n_folds: int, random_state: RandomState
 ) -> list[Split]:
     """Cut `rows` into folds; the `seen_labels` of each lack the fold's labels, and classes that only it has."""
-    if not isinstance(n_folds, (int, np.integer)) or n_folds < 2:
-        msg = f"`n_folds` must be an integer of at least 2, got {n_folds!r}"
-        raise InputError(msg)
+    check_argument("n_folds", n_folds, int, Limits(2))
     if len(rows) < 2:
         return []
     rng = as_generator(random_state)

@@ -192,13 +192,10 @@ def check_inputs(embedding: Embedding, labels: Labels, split: Split) -> None:
         if not len(rows):
             msg = f"`split.{name}` is empty; it needs at least one labelled node"
             raise InputError(msg)
-        if rows.min() < 0 or rows.max() >= labels.n_nodes:
-            odd = rows.min() if rows.min() < 0 else rows.max()
-            msg = f"`split.{name}` names row {odd} of {labels.n_nodes}; was it drawn from other labels?"
-            raise InputError(msg)
-        if not labelled[rows].all():
-            odd = labels.node_ids[rows[~labelled[rows]][0]]
-            msg = f"`split.{name}` holds node {odd!r}, which has no label; was it drawn from other labels?"
+        odd = np.setdiff1d(rows, np.flatnonzero(labelled))
+        if len(odd):
+            where = f"row {odd[0]}, which is not one of the {labelled.sum()} labelled nodes"
+            msg = f"`split.{name}` names {where}; was it drawn from other labels?"
             raise InputError(msg)
     both = np.intersect1d(split.train, split.test)
     if len(both):

@@ -11,11 +11,11 @@ determined by a few thousand of its columns, those of nodes drawn by degree (lan
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
 
-from unseen.engine.run import Run
 from unseen.engine.sparse import Matrix, inverse
 from unseen.ids import Array, Floats, Ints, Keys, Singles
 from unseen.linalg.svd import Operator, truncated_svd
@@ -185,21 +185,18 @@ def log_walk_vectors(
     logs = log_walk_columns(adjacency, columns, window=window, negatives=negatives[0])
     k = min(k, len(columns))
     vectors = [truncated_svd(logs, k, rng, run, n_iter=ROUNDS)[0]]
-    for before, after in pairwise(negatives):
-        _raise_floor(logs, float(np.log(after / before)), run)
-        vectors.append(truncated_svd(logs, k, rng, run, n_iter=ROUNDS)[0])
-    return vectors
-
-
-def _raise_floor(logs: Singles, by: float, run: Run) -> None:
-    """Turn log max(1, x) into log max(1, x / e^by), in place."""
 
     def lower(start: int, stop: int) -> None:
+        """Turn log max(1, x) into log max(1, x / more), in place."""
         part = logs[start:stop]
-        np.subtract(part, by, out=part)
+        np.subtract(part, float(np.log(more)), out=part)
         np.maximum(part, 0, out=part)
 
-    run.map_blocks(lower, len(logs))
+    for before, after in pairwise(negatives):
+        more = after / before
+        run.map_blocks(lower, len(logs))
+        vectors.append(truncated_svd(logs, k, rng, run, n_iter=ROUNDS)[0])
+    return vectors
 
 
 def draw_landmarks(degree: Floats, count: int, keys: Keys) -> Ints:
@@ -224,23 +221,19 @@ def log_walk_columns(
         some = columns[first : first + STEP]
         scale = inverse(degree[some]) * (degree.sum() / (negatives * window))  # zero where there is no edge
         scale = np.minimum(scale, np.finfo(np.float32).max / window)  # edge weights may be far apart
-        logs[:, first : first + STEP] = _logs(walk, some, window, scale.astype(np.float32))
+        at = np.zeros((walk.shape[0], len(some)), dtype=np.float32)
+        at[some, np.arange(len(some))] = 1
+        total, after = np.zeros_like(at), np.empty_like(at)
+        for _ in range(window):
+            at, after = walk.times(at, out=after), at
+            total += at
+        walk.run.map_blocks(partial(_take_logarithms, total, scale.astype(np.float32)), len(total))
+        logs[:, first : first + STEP] = total
     return logs
 
 
-def _logs(walk: Matrix, columns: Ints, window: int, scale: Singles) -> Array:
-    at = np.zeros((walk.shape[0], len(columns)), dtype=np.float32)
-    at[columns, np.arange(len(columns))] = 1
-    total, after = np.zeros_like(at), np.empty_like(at)
-    for _ in range(window):
-        at, after = walk.times(at, out=after), at
-        total += at
-
-    def logarithm(start: int, stop: int) -> None:
-        part = total[start:stop]
-        np.multiply(part, scale, out=part)
-        np.maximum(part, 1, out=part)
-        np.log(part, out=part)
-
-    walk.run.map_blocks(logarithm, len(total))
-    return total
+def _take_logarithms(total: Singles, scale: Singles, start: int, stop: int) -> None:
+    part = total[start:stop]
+    np.multiply(part, scale, out=part)
+    np.maximum(part, 1, out=part)
+    np.log(part, out=part)
