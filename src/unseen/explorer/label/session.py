@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from unseen.errors import InputError
 from unseen.explorer.content import Content
@@ -12,8 +12,16 @@ from unseen.explorer.label.answers import AnswerLog
 from unseen.labels import STATUSES, Labels
 
 
-class UpdateRunner(Protocol):
-    """Computes again what the labels miss.
+IDLE: Content = {"running": False, "done": 0, "total": 0, "error": None, "seconds": None}
+
+
+class DirectUpdater:
+    """Computes again what the labels miss, while the caller waits.
+
+    Parameters
+    ----------
+    compute : callable
+        Returns what changes on the page with some labels.
 
     Attributes
     ----------
@@ -23,16 +31,29 @@ class UpdateRunner(Protocol):
         What the last one found.
     """
 
-    number: int
-    content: Content | None
+    number = 0
+    content: Content | None = None
+    progress = IDLE
+
+    def __init__(self, compute: Callable[[Labels], Content]) -> None:
+        self._compute = compute
 
     def state(self) -> Content:
         """Return the progress, for the page."""
-        ...
+        return {**self.progress, "number": self.number}
 
     def start(self, labels: Labels, answered: Content) -> bool:
         """Start an update; False if one is running. What it finds comes with `answered`: which answers it includes."""
-        ...
+        self.progress = {**IDLE, "running": True}
+        try:
+            self._finish(self._compute(labels), answered)
+        finally:
+            self.progress["running"] = False
+        return True
+
+    def _finish(self, found: Content, answered: Content) -> None:
+        self.content = {**found, **answered}
+        self.number += 1
 
 
 class Session:
@@ -42,13 +63,13 @@ class Session:
     ----------
     store : AnswerLog
         Where answers go.
-    updater : UpdateRunner
+    updater : DirectUpdater
         Computes the missing classes again after answers.
     questions : sequence of dict or None
         The questions that the page came with.
     """
 
-    def __init__(self, store: AnswerLog, updater: UpdateRunner, questions: Sequence[Any] | None) -> None:
+    def __init__(self, store: AnswerLog, updater: DirectUpdater, questions: Sequence[Any] | None) -> None:
         self.store, self.updater = store, updater
         self._first = questions
         self._proof: tuple[object, Content] = (None, {})
