@@ -100,7 +100,7 @@ def test_an_interrupted_demo_leaves_no_empty_folder(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(demo, "_find_sections", interrupted)
+    monkeypatch.setattr(demo, "_describe_task", interrupted)
     assert cli("demo", "-o", tmp_path / "vectors").code == 130
     assert not (tmp_path / "vectors").exists()
 

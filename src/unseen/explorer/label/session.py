@@ -11,7 +11,6 @@ from unseen.explorer.content import Content
 from unseen.explorer.label.answers import AnswerLog
 from unseen.labels import STATUSES, Labels
 
-
 IDLE: Content = {"running": False, "done": 0, "total": 0, "error": None, "seconds": None}
 
 
