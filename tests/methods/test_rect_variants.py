@@ -113,12 +113,6 @@ def test_rect_dw_is_rect_with_another_structure_half(planted, split):
         assert not np.array_equal(other[:, 5:], vectors[:, 5:]), name
 
 
-def test_rect_dw_without_labels_says_what_it_is(planted, caplog):
-    with caplog.at_level(logging.WARNING, logger="unseen"):
-        assert unseen.RECTDW(n_components=6, epochs=1).fit_transform(planted.graph).vectors.shape == (240, 6)
-    assert "rect-dw: there are no labels, so the vectors are those of rect-n-dw alone" in caplog.text
-
-
 def test_joint_rect_has_its_two_ends(planted, split):
     options = {"n_components": 12, "epochs": 10, "random_state": 5}
     structure = unseen.RECTN(**options).fit_transform(planted.graph).vectors

@@ -123,10 +123,6 @@ def test_without_features_the_rows_of_the_adjacency_take_their_place() -> None:
         assert gap(vectors_of(graph, steps=steps, teleport=teleport), wanted) < 1e-5
     lonely = vectors_of(unseen.Graph(topics().adjacency))
     np.testing.assert_allclose(np.linalg.norm(lonely, axis=1), [1] * (N - 1) + [0], atol=1e-6)
-    method = unseen.SmoothFeats(n_components=4, random_state=0).fit(graph)
-    for features in (True, False):
-        with pytest.raises(unseen.UnsupportedError, match="its features are rows"):
-            method.transform(topics(features=features))
 
 
 def test_the_columns_are_as_many_as_the_features_allow(caplog: pytest.LogCaptureFixture) -> None:
