@@ -77,9 +77,15 @@ class Session:
         """Do what a page asks for and return the state after it."""
         before = len(self.store.changes)
         if name == "answers":
-            nodes = _parse_nodes(asked.get("node"))
+            given = asked.get("node")
+            nodes = given if isinstance(given, list) else [given]
+            if not all(isinstance(node, (str, int)) and not isinstance(node, bool) for node in nodes):
+                msg = "`node` must be the id of a node, or a list of ids"
+                raise InputError(msg)
             drawn = {each["node"]: (each["drawn"], each["pool"] or 0) for each in self.questions()}
-            self.store.answer(nodes, asked.get("label"), asked.get("action"), drawn)
+            self.store.answer(
+                list(dict.fromkeys(map(str, nodes))), asked.get("label"), asked.get("action"), drawn
+            )
         elif name == "undo":
             self.store.undo()
         elif name == "outside":
@@ -96,16 +102,12 @@ class Session:
         content = self.updater.content
         return (self._first if content is None else content["suggestions"]) or ()
 
-    def _certificate(self) -> Content:
-        """Return what the random answers prove; it is computed once for each revision."""
-        revision = (self.store.session, len(self.store.changes))
-        if self._proof[0] != revision:
-            self._proof = (revision, self.store.labels().certificate().to_dict())
-        return self._proof[1]
-
     def state(self, revision: int | None = None, findings: int | None = None) -> Content:
         """Return what the page shows beside the map; with what changed after `revision`, and newer `findings`."""
         store, updater = self.store, self.updater
+        now = (store.session, len(store.changes))
+        if self._proof[0] != now:  # what the random answers prove is computed once for each revision
+            self._proof = (now, store.labels().certificate().to_dict())
         values = list(store.values.values())
         counts = Counter(name for value in values for name in value.labels)
         statuses = Counter(value.status for value in values)
@@ -119,7 +121,7 @@ class Session:
             "nodes": len(store.nodes),
             "classes": dict(sorted(counts.items())),
             **{status: statuses[status] for status in STATUSES},
-            "certificate": self._certificate(),
+            "certificate": self._proof[1],
             "undo": store.undoable,
             "folded": store.saved,
             "outside": store.look_outside(),
@@ -127,12 +129,3 @@ class Session:
             "update": updater.state(),
             "findings": content,
         }
-
-
-def _parse_nodes(given: object) -> list[str]:
-    """Return the nodes that a page names: one id, or a list of them."""
-    nodes = given if isinstance(given, list) else [given]
-    if not all(isinstance(node, (str, int)) and not isinstance(node, bool) for node in nodes):
-        msg = "`node` must be the id of a node, or a list of ids"
-        raise InputError(msg)
-    return list(dict.fromkeys(map(str, nodes)))
