@@ -24,16 +24,6 @@ from unseen.randomness import as_generator, child_seed, node_keys
 FAMILY = ["rect-n", "rect-l", "rect"]
 
 
-@pytest.fixture(scope="module")
-def planted() -> unseen.Dataset:
-    return unseen.planted_partition(240, 4, random_state=3)
-
-
-@pytest.fixture(scope="module")
-def split(planted) -> unseen.Split:
-    return unseen.completely_imbalanced_split(planted.labels, label_rate=0.4, unseen=["c3"], random_state=0)
-
-
 def accuracy(vectors, labels: unseen.Labels, split: unseen.Split) -> float:
     """How often the nearest class centre, over all classes and training nodes, is the right one."""
     codes = labels.codes
