@@ -30,16 +30,6 @@ def test_groups_become_labels_in_another_file(cli, files):
     assert "a mail: 1 label added from new-1 of probability 0.8 and above" in ran.err
 
 
-def test_in_place_keeps_the_first_file_once(cli, files):
-    before = (files / "labels.csv").read_text()
-    assert cli("accept", files / "labels.csv", files / "nodes.csv", "new-1=mail", "--in-place").code == 0
-    between = (files / "labels.csv").read_text()
-    assert cli("accept", files / "labels.csv", files / "nodes.csv", "new-2=web", "--in-place").code == 0
-    assert (files / "labels.csv.bak").read_text() == before != between
-    assert "d,web" in (files / "labels.csv").read_text()
-    assert "b,mail" in (files / "labels.csv").read_text()
-
-
 @pytest.mark.parametrize(
     ("words", "code", "sentence"),
     [

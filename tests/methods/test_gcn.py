@@ -100,12 +100,6 @@ def test_dropout_meets_its_share_and_leaves_the_mean(share: float) -> None:
     assert dropout(values, 0.0, draws(100)) is values
 
 
-def test_a_share_too_small_to_draw_drops_nothing() -> None:
-    mask, scale = draws(100).keep(10, 1e-6)
-    assert mask.all()
-    assert scale == 1.0
-
-
 def test_draws_belong_to_keys_and_to_their_use() -> None:
     keys = np.random.default_rng(0).integers(2**63, size=200).astype(np.uint64)
     order = np.random.default_rng(1).permutation(200)
@@ -266,23 +260,6 @@ def test_truly_dense_features_give_what_sparse_ones_do_without_dropout() -> None
     np.testing.assert_allclose(made[0], made[1], rtol=1e-3, atol=1e-5)
 
 
-def test_rows_with_negative_features_are_divided_by_their_absolute_sum() -> None:
-    graph = unseen.Graph(sp.csr_array((2, 2)), np.array([[3.0, -3.0], [1.0, 1.0]]))
-    x = read(graph).x
-    assert x.tolist() == [[0.5, -0.5], [0.5, 0.5]]
-
-
-def test_ctrl_c_is_not_taken_for_the_end_of_the_training() -> None:
-    def interrupt(epoch: unseen.engine.steps.Epoch) -> None:
-        if epoch.number == 2:
-            raise KeyboardInterrupt
-
-    graph = planted()
-    for method in (unseen.GCN, unseen.APPNP, unseen.DGI):
-        with pytest.raises(KeyboardInterrupt):
-            method(n_components=4, callbacks=[interrupt], random_state=0).fit(graph, some_labels(graph))
-
-
 def test_a_fitted_method_survives_pickling() -> None:
     graph = planted()
     for method in (unseen.GCN, unseen.APPNP, unseen.DGI):
@@ -317,3 +294,10 @@ def test_cora_reaches_the_paper(paper_graph) -> None:  # type: ignore[no-untyped
     z = unseen.GCN(epochs=60, random_state=0).fit_transform(data.graph, split.seen_labels).vectors
     y = data.labels.codes
     assert LinearSVC(C=100.0).fit(z[split.train], y[split.train]).score(z[split.test], y[split.test]) > 0.6436
+
+
+def test_callbacks_see_the_vectors_and_can_stop() -> None:
+    graph, seen = planted(), []
+    stop = [lambda epoch: seen.append(epoch.vectors().shape) or epoch.number == 3]
+    method = unseen.GCN(n_components=8, callbacks=stop, random_state=0).fit(graph, some_labels(graph))
+    assert (len(method.loss_history_), seen) == (3, [(90, 8)] * 3)

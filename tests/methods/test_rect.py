@@ -16,9 +16,8 @@ import unseen
 from oracles import rect as dense_rect
 from unseen.engine.run import Run
 from unseen.linalg.normalize import l2_rows
-from unseen.methods.neural.rect_l import propagation, reduced_features
-from unseen.methods.neural.rect_losses import SemanticLoss
-from unseen.methods.neural.tensors import Encoder, keyed_xavier, xavier
+from unseen.methods.neural.rect_l import reduced_features
+from unseen.methods.neural.tensors import keyed_xavier, xavier
 from unseen.randomness import as_generator, child_seed, node_keys
 
 FAMILY = ["rect-n", "rect-l", "rect"]
@@ -76,26 +75,6 @@ def test_rect_l_equals_the_layers_of_pytorch_geometric(planted, split):
     mask[labelled] = True
     centres = theirs.get_semantic_labels(x, torch.tensor(codes), mask).numpy()
     np.testing.assert_allclose(method.class_vectors_[codes[labelled]], centres, atol=1e-5)
-
-
-def test_rect_l_predicts_what_pytorch_geometric_predicts(planted, split):
-    from torch_geometric.nn.models import RECT_L
-
-    cpu, rng = torch.device("cpu"), np.random.default_rng(0)
-    X = planted.graph.features.toarray()
-    encoder, ahat = Encoder.start([xavier(X.shape[1], 8, rng)], cpu), propagation(planted.graph, cpu, Run())
-    nothing = sp.csr_array((240, 1)), np.zeros((1, X.shape[1]))
-    head = SemanticLoss(*nothing, xavier(8, X.shape[1], rng), cpu, Run())
-    theirs = RECT_L(X.shape[1], 8)
-    with torch.no_grad():
-        encoder.weights[2].fill_(1.0)
-        theirs.conv.lin.weight.copy_(encoder.weights[0].T)
-        theirs.lin.weight.copy_(head.F.T)
-        theirs.lin.bias.copy_(head.c)
-    coo = planted.graph.adjacency.tocoo()
-    edges = torch.from_numpy(np.stack([coo.row, coo.col]).astype(np.int64))
-    ours = encoder(torch.from_numpy(X).float(), ahat, Run()) @ head.F + head.c
-    np.testing.assert_allclose(ours.detach(), theirs(torch.from_numpy(X).float(), edges).detach(), atol=1e-5)
 
 
 def test_the_fast_path_of_one_layer_equals_the_path_over_the_whole_graph(planted, split):
