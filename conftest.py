@@ -52,14 +52,14 @@ class Ran(NamedTuple):
 
 @pytest.fixture
 def cli(capsys: pytest.CaptureFixture[str]) -> Callable[..., Ran]:
-    """Run the command line in this process."""
+    """Run the command line in this process; `code` is what it must return."""
 
-    def call(*words: object) -> Ran:
+    def call(*words: object, code: int | None = None) -> Ran:
         capsys.readouterr()
-        code = run([str(word) for word in words])
-        captured = capsys.readouterr()
-        assert "Traceback" not in captured.err
-        return Ran(code, captured.out, captured.err)
+        ran = Ran(run([str(word) for word in words]), *capsys.readouterr())
+        assert "Traceback" not in ran.err
+        assert code in (None, ran.code), ran.err
+        return ran
 
     return call
 

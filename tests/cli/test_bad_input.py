@@ -11,24 +11,6 @@ import pytest
 import unseen
 from unseen.cli.app import run
 
-BAD_EDGES = {
-    "empty": ("", "empty"),
-    "one column": ("a,b\nc\n", "line 2"),
-    "a word for a weight": ("src,dst,weight\na,b,1\nb,c,heavy\n", "line 3.*heavy"),
-    "NaN": ("src,dst,weight\na,b,nan\n", "line 2.*nan"),
-    "infinite": ("src,dst,weight\na,b,inf\n", "line 2.*inf"),
-    "equal and opposite": ("src,dst,weight\na,b,-1\nb,a,1\n", "line 2.*equal and opposite"),
-}
-
-
-@pytest.mark.parametrize("kind", BAD_EDGES)
-def test_bad_edges(cli: Callable, tmp_path: Path, kind: str) -> None:
-    text, sentence = BAD_EDGES[kind]
-    (tmp_path / "edges.csv").write_text(text)
-    ran = cli("embed", tmp_path / "edges.csv", "-o", tmp_path / "v.parquet", "--method", "smoothfeats")
-    _one_line(ran, sentence)
-    assert not (tmp_path / "v.parquet").exists()
-
 
 def _one_line(ran: tuple[int, str, str], sentence: str, expected: int = 1) -> None:
     code, out, err = ran

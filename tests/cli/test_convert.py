@@ -5,28 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pytest
-
-import unseen
-
-
-@pytest.mark.parametrize("target", ["g.parquet", "g.npz", "g.tsv.gz"])
-def test_there_and_back(cli: Callable, files: Path, target: str) -> None:
-    parts = ("--nodes", files / "nodes.txt", "--labels", files / "labels.csv")
-    there = cli("convert", files / "edges.csv", files / target, *parts)
-    assert there.code == 0, there.err
-    assert target in there.err
-
-    def nodes_of(name: str) -> list[Path]:
-        return [path for path in files.iterdir() if path.name.startswith(name) and "nodes" in path.name]
-
-    extra = [word for path in nodes_of("g.") for word in ("--nodes", path)]
-    assert cli("convert", files / target, files / "back.csv", *extra).code == 0
-    first = unseen.read_graph(files / "edges.csv", nodes=files / "nodes.txt")
-    second = unseen.read_graph(files / "back.csv", nodes=next(iter(nodes_of("back")), None))
-    assert second.node_ids.tolist() == first.node_ids.tolist()
-    assert np.array_equal(second.adjacency.toarray(), first.adjacency.toarray())
 
 
 @pytest.mark.parametrize(

@@ -100,7 +100,7 @@ def test_an_interrupted_demo_leaves_no_empty_folder(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(demo, "_find_sections", interrupted)
+    monkeypatch.setattr(demo, "_describe_task", interrupted)
     assert cli("demo", "-o", tmp_path / "vectors").code == 130
     assert not (tmp_path / "vectors").exists()
 
@@ -120,7 +120,6 @@ def test_methods_that_are_not_installed_are_left_out_with_the_line_that_adds_the
 
     only(monkeypatch, "gcn", "smoothfeats")
     monkeypatch.setattr(registry, "make_method", without_torch)
-    ran = cli("demo", "-o", tmp_path, "--no-page")
-    assert ran.code == 0, ran.err
+    ran = cli("demo", "-o", tmp_path, "--no-page", code=0)
     assert [path.name for path in tmp_path.iterdir()] == ["smoothfeats.parquet"]
     assert f"GCN needs torch; {install_hint('neural')}" in ran.out

@@ -27,8 +27,7 @@ def fetch(address: str, query: str | None = None) -> Any:
 @pytest.mark.slow
 def test_embedding_atlas_opens_the_map(planted: list[Any], cli: Callable[..., Any], tmp_path: Path) -> None:
     path = tmp_path / "map.parquet"
-    done = cli("export", "atlas", *planted[1:], "-o", path)
-    assert done.code == 0, done.err
+    done = cli("export", "atlas", *planted[1:], "-o", path, code=0)
     assert f"embedding-atlas {path} {FLAGS}" in done.err
     table = pq.read_table(path)
     assert table.column_names == [

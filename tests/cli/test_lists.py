@@ -24,8 +24,7 @@ def test_the_parameters_of_a_method(cli: Callable) -> None:
     assert told["n_components"]["meaning"].startswith("Number of columns; None means 200")
     text = cli("methods", "rect-plus").out
     assert all(name in text for name in unseen.RECTPlus._parameters)
-    wrong = cli("methods", "rekt")
-    assert wrong.code == 1
+    wrong = cli("methods", "rekt", code=1)
     assert "unknown method 'rekt'" in wrong.err
 
 

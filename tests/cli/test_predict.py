@@ -48,8 +48,7 @@ def test_the_formats_hold_the_same(planted: list[Any], cli: Callable, tmp_path: 
 
 
 def test_a_graph_with_all_labels_has_nothing_to_predict(files: Path, cli: Callable) -> None:
-    ran = cli("predict", files / "edges.csv", "--labels", files / "labels.csv")
-    assert ran.code == 0
+    ran = cli("predict", files / "edges.csv", "--labels", files / "labels.csv", code=0)
     assert "nothing to predict" in ran.err
     assert ran.out.splitlines() == [
         "node,class,probability,status",
@@ -60,8 +59,7 @@ def test_a_graph_with_all_labels_has_nothing_to_predict(files: Path, cli: Callab
 
 
 def test_without_labels_there_is_no_class(files: Path, cli: Callable) -> None:
-    ran = cli("predict", files / "edges.csv")
-    assert ran.code == 1
+    ran = cli("predict", files / "edges.csv", code=1)
     assert "there are no labels" in ran.err
 
 
@@ -86,8 +84,7 @@ def test_a_database_gets_a_table_and_keeps_its_own(
         database.commit()
     words = ["predict", path, "--labels", path, "--seed", "0"]
     for _ in range(2):  # the second time the table is replaced, and it is not taken for labels
-        done = cli(*words, "-o", path)
-        assert done.code == 0, done.err
+        cli(*words, "-o", path, code=0)
     with contextlib.closing(connect(str(path))) as database:
         rows = database.execute("SELECT * FROM unseen_predictions").fetchall()
         assert len(database.execute("SELECT * FROM edges").fetchall()) == edges.num_rows
@@ -115,8 +112,7 @@ def test_graphml_gets_attributes_and_keeps_its_own(planted: list[Any], cli: Call
     nx.set_node_attributes(theirs, 7, "age")
     nx.write_graphml(theirs, tmp_path / "people.graphml")
     words = ["predict", tmp_path / "people.graphml", "--label-column", "team", "--seed", "0"]
-    done = cli(*words, "-o", tmp_path / "out.graphml")
-    assert done.code == 0, done.err
+    cli(*words, "-o", tmp_path / "out.graphml", code=0)
     back = nx.read_graphml(tmp_path / "out.graphml")
     assert {data["age"] for _, data in back.nodes(data=True)} == {7}
     assert set(back.edges) == set(nx.read_graphml(tmp_path / "people.graphml").edges)
@@ -148,8 +144,7 @@ def test_places_that_take_no_table(files: Path, cli: Callable) -> None:
     with contextlib.closing(sqlite3.connect(files / "locked.db")) as database:
         database.execute("CREATE VIEW unseen_predictions AS SELECT 1")
         database.commit()
-    done = cli(*words, "-o", files / "locked.db")
-    assert done.code == 1
+    done = cli(*words, "-o", files / "locked.db", code=1)
     assert "cannot write the table 'unseen_predictions' into" in done.err
     assert (
         cli("discover", files / "edges.csv", "--labels", files / "labels.csv", "-o", files / "y.graphml").code

@@ -43,8 +43,9 @@ def project(shop: Path, cli: Callable) -> Path:
 
 
 def test_init_prints_what_it_understood_and_writes_it(shop: Path, cli: Callable) -> None:
-    ran = cli("init", "edges.csv", "--text", "descriptions.csv", "--labels", "categories.csv", "--seed", 3)
-    assert ran.code == 0
+    ran = cli(
+        "init", "edges.csv", "--text", "descriptions.csv", "--labels", "categories.csv", "--seed", 3, code=0
+    )
     for words in (
         "src: product_a, dst: product_b, weight: times_bought_together",
         "node: product_id, label: category",
@@ -105,8 +106,7 @@ def test_a_folder_or_a_data_set_is_a_project_too(shop: Path, cli: Callable) -> N
 
 def test_an_existing_project_file_is_kept_unless_forced(project: Path, cli: Callable) -> None:
     before = (project / "unseen.toml").read_bytes()
-    ran = cli("init", "edges.csv")
-    assert ran.code == 1
+    ran = cli("init", "edges.csv", code=1)
     assert "--force" in ran.err
     assert (project / "unseen.toml").read_bytes() == before
     assert cli("init", "edges.csv", "--force").code == 0
@@ -136,8 +136,7 @@ def test_paths_are_relative_to_the_project_file(shop: Path, cli: Callable) -> No
 @pytest.mark.slow
 @pytest.mark.parametrize("command", ["discover", "embed", "suggest", "audit", "explore", "predict"])
 def test_commands_need_no_arguments(project: Path, cli: Callable, command: str) -> None:
-    ran = cli(command)
-    assert ran.code == 0, ran.err
+    ran = cli(command, code=0)
     assert "options come from unseen.toml" in ran.err
 
 
@@ -165,8 +164,7 @@ def test_an_embedding_on_the_command_line_replaces_the_method_of_the_project(
     assert cli(*EMBED).code == 0
     with (project / "unseen.toml").open("a") as file:
         file.write('method = "mfdw"\n')
-    ran = cli("discover", "--embedding", "vectors.parquet", "--json")
-    assert ran.code == 0, ran.err
+    ran = cli("discover", "--embedding", "vectors.parquet", "--json", code=0)
     assert json.loads(ran.out)["method"] == "smoothfeats"
 
 
@@ -185,8 +183,7 @@ def test_a_mistake_is_named_with_its_line(project: Path, cli: Callable) -> None:
     text = path.read_text("utf-8")
     path.write_text(text.replace("label_column", "lable_column"), "utf-8")
     line = next(k for k, each in enumerate(text.splitlines(), start=1) if each.startswith("label_column"))
-    ran = cli("discover", "-v")
-    assert ran.code == 1
+    ran = cli("discover", "-v", code=1)
     assert f"unseen.toml, line {line}: unknown key 'lable_column'; did you mean 'label_column'" in ran.err
     path.write_text(text + "dim = 9999\n", "utf-8")
     ran = cli("embed", "-m", "smoothfeats")
@@ -205,8 +202,7 @@ def test_without_graph_and_project_both_ways_are_named(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     for command in ("embed", "discover", "predict", "suggest", "audit", "explore", "label"):
-        ran = cli(command)
-        assert ran.code == 2
+        ran = cli(command, code=2)
         assert "name an edge file" in ran.err
         assert "unseen init" in ran.err
     assert cli("embed", "--project").code == 1

@@ -152,6 +152,16 @@ class Browser:
     def text(self, selector: str) -> str:
         return str(self.js("return document.querySelector(arguments[0]).innerText", selector))
 
+    def texts(self, selector: str) -> list[str]:
+        """Return the text of every element that fits."""
+        code = "return [...document.querySelectorAll(arguments[0])].map((e) => e.textContent)"
+        return list(self.js(code, selector))
+
+    def fill(self, selector: str, value: str, event: str = "input") -> None:
+        """Give a field a value, as a reader does."""
+        code = "const e = document.querySelector(arguments[0]); e.value = arguments[1]; "
+        self.js(code + "e.dispatchEvent(new Event(arguments[2]))", selector, value, event)
+
     def click(self, selector: str) -> None:
         from selenium.webdriver.common.by import By
 

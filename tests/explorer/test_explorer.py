@@ -22,12 +22,9 @@ from unseen.explorer import Subject, build_page, explore, palette, render_page, 
 from unseen.explorer import build as building
 from unseen.explorer import edges as joining
 from unseen.explorer.content import as_json
+from unseen.explorer.content import unpack as numbers
 from unseen.explorer.layout import lay_out
 from unseen.explorer.words import describe_features
-
-
-def numbers(text: str) -> np.ndarray:
-    return np.frombuffer(base64.b64decode(text[2:]), dtype=f"<{text[:2]}")
 
 
 def two_columns(n: int, ids: object = None) -> unseen.Embedding:

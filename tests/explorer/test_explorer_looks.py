@@ -160,10 +160,7 @@ def test_messages_do_not_move_the_map_and_a_missing_name_is_asked_for(browser: A
     browser.load()
     place = "return JSON.stringify(document.getElementById('map-view').getBoundingClientRect())"
     before = browser.js(place)
-    browser.js(
-        "const i = document.querySelector(\"[data-key='name-new-1']\"); i.value = '';"
-        "i.dispatchEvent(new Event('input'))"
-    )
+    browser.fill("[data-key='name-new-1']", "")
     browser.click("[data-key='accept-new-1']")
     assert "Type a name for new-1 first." in browser.text("#panel-classes")
     assert browser.js("return document.activeElement.dataset.key") == "name-new-1"

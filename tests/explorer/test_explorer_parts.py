@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from pathlib import Path
 
 import numpy as np
@@ -15,14 +14,11 @@ import unseen
 from unseen.explorer import Subject, build_page, layout
 from unseen.explorer.colourings import make_colourings, read_attributes
 from unseen.explorer.content import category
+from unseen.explorer.content import unpack as numbers
 from unseen.explorer.edges import collect_edges, list_nearest, place_other_types
 from unseen.explorer.explore import prepare
 from unseen.explorer.layout import lay_out, nearest
 from unseen.explorer.words import describe_features
-
-
-def numbers(text: str) -> np.ndarray:
-    return np.frombuffer(base64.b64decode(text[2:]), dtype=f"<{text[:2]}")
 
 
 def test_the_nearest_are_those_of_all_distances() -> None:

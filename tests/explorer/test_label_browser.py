@@ -154,32 +154,16 @@ def test_groups_are_renamed_merged_split_and_accepted_in_part(browser: Any) -> N
     browser.load()
     browser.click("#tab-classes")
     browser.click("[data-key='split-new-1']")
-    cards = (
-        "return [...document.querySelectorAll('#panel-classes article h3')].map((e) => e.textContent.trim())"
-    )
-    assert len(browser.js(cards)) == 2
-    assert (
-        browser.js("return document.activeElement.dataset.key") == "split-new-1"
-    )  # the focus is where it was
-    browser.js(
-        "const s = document.querySelector(\"[data-key='merge-new-1']\"); s.value = 'new-1b'; "
-        "s.dispatchEvent(new Event('change'))"
-    )
-    assert len(browser.js(cards)) == 1
+    assert len(browser.texts("#panel-classes article h3")) == 2
+    focus = browser.js("return document.activeElement.dataset.key")
+    assert focus == "split-new-1"  # it is where it was
+    browser.fill("[data-key='merge-new-1']", "new-1b", "change")
+    assert len(browser.texts("#panel-classes article h3")) == 1
     key = "new-1 + new-1b"
-    browser.js(
-        "const s = document.querySelector(arguments[0]); s.value = '0.95'; s.dispatchEvent(new Event('input'))",
-        f"[data-key='least-{key}']",
-    )
+    browser.fill(f"[data-key='least-{key}']", "0.95")
     assert browser.text(f"[data-key='accept-{key}']").startswith("Accept 0 of ")
-    browser.js(
-        "const s = document.querySelector(arguments[0]); s.value = '0.8'; s.dispatchEvent(new Event('input'))",
-        f"[data-key='least-{key}']",
-    )
-    browser.js(
-        "const s = document.querySelector(arguments[0]); s.value = 'found'; s.dispatchEvent(new Event('input'))",
-        f"[data-key='name-{key}']",
-    )
+    browser.fill(f"[data-key='least-{key}']", "0.8")
+    browser.fill(f"[data-key='name-{key}']", "found")
     browser.click(f"[data-key='accept-{key}']")
     browser.until("return document.getElementById('told').textContent.includes('accepted as found, saved')")
     assert value(browser, "node29") == ["found"]
@@ -240,14 +224,11 @@ def test_doubtful_labels_are_a_queue(browser: Any, subject: Subject, tmp_path: P
     browser.click("#save-labels")
     with browser.saved("labels.csv").open(encoding="utf-8", newline="") as file:
         rows = {row["node"]: row for row in csv.DictReader(file)}
-    assert rows["node10"] == {
-        "node": "node10",
-        "label": "</script>one",
-        "replaces": "two",
-        "status": "confirmed",
-    }
-    assert rows["node16"] == {"node": "node16", "label": "two", "replaces": "", "status": "confirmed"}
-    assert rows["node12"] == {"node": "node12", "label": "</script>one", "replaces": "", "status": ""}
+    assert [[*rows[node].values()] for node in ("node10", "node16", "node12")] == [
+        ["node10", "</script>one", "two", "confirmed"],
+        ["node16", "two", "", "confirmed"],
+        ["node12", "</script>one", "", ""],
+    ]
     assert browser.complaints() == []
 
 

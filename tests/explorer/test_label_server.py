@@ -236,7 +236,7 @@ def test_of_updates_that_are_asked_for_at_once_one_starts():
     begun: list[bool] = []
     updater = Updater(None)  # type: ignore[arg-type]
     updater._run = lambda *_: None  # type: ignore[method-assign]  # it never ends
-    updater._state = SlowState(updater._state)
+    updater.progress = SlowState(updater.progress)
     threads = [
         threading.Thread(target=lambda: begun.append(updater.start(None, {})))  # type: ignore[arg-type]
         for _ in range(8)

@@ -12,8 +12,6 @@ import pytest
 import unseen
 from labelling import NODES
 from unseen.data.labels_text import Answer
-from unseen.data.options import Options
-from unseen.data.read import read_label_list
 from unseen.explorer.label.store import Store, check_file, lock_file
 
 START = "node,label\nn1,red\nn2,red|blue\nn3,\n"
@@ -79,20 +77,6 @@ def test_undo_goes_back_to_the_beginning_over_sessions(path):
     store.close()
     assert path.read_text() == START + "n4,\n"  # a row of an earlier session stays, without a label
     assert not store.journal.exists()
-
-
-def test_undo_in_the_same_session_restores_every_byte(path):
-    store = Store(path, NODES)
-    store.answer(["n4"], "a")
-    store.answer(["n1"], action="clear")
-    store.answer(["n2"], "b")
-    store.fold()
-    assert path.read_text() == "node,label\nn1,\nn2,b\nn3,\nn4,a\n"
-    for _ in range(3):
-        store.undo()
-    store.close()
-    assert read_label_list(path).to_lists() == {"n1": ["red"], "n2": ["blue", "red"]}
-    assert path.read_text().replace("blue|red", "red|blue") == START
 
 
 def test_without_a_file_it_starts_from_what_is_given(tmp_path):
@@ -357,71 +341,6 @@ def test_backup_and_journal_have_the_mode_of_the_file(path):
     store.close()
     modes = {p.name: p.stat().st_mode & 0o777 for p in path.parent.iterdir()}
     assert modes == {"labels.csv": 0o600, "labels.csv.bak": 0o600, "labels.csv.journal": 0o600}
-
-
-@pytest.mark.parametrize(("suffix", "delimiter"), [(".csv", ","), (".tsv", "\t"), (".csv", ";")])
-def test_everything_but_labels_stays_byte_for_byte(tmp_path, suffix, delimiter):
-    path = tmp_path / f"labels{suffix}"
-
-    def text(*lines: str) -> bytes:
-        return (
-            b"\xef\xbb\xbf" + "".join(line.replace("; ", delimiter) + "\r\n" for line in lines).encode()[:-2]
-        )
-
-    path.write_bytes(
-        text(
-            "# who said it?",
-            "who; node; note; label",
-            'Eve; n1; "two, or ""three"""; red',
-            "",
-            "Bob; n2; =1+1; red|blue",
-            "Dan; n3; not sure ; ",
-            '; "n9"; ; "red"',
-        )
-    )
-    store = Store(path, NODES)
-    assert said(store, "n2") == [["blue", "red"]]
-    store.answer(["n1"], "green")
-    store.answer(["n3"], "a, b")
-    store.answer(["n4"], "red")
-    store.answer(["n9"], "blue")
-    store.close()
-    assert path.read_bytes() == text(
-        "# who said it?",
-        "who; node; note; label",
-        'Eve; n1; "two, or ""three"""; green',
-        "",
-        "Bob; n2; =1+1; red|blue",
-        'Dan; n3; not sure ; "a, b"',
-        '; "n9"; ; "blue"',
-        "; n4; ; red",
-    )
-    again = Store(path, NODES)
-    assert again.values == store.values
-    for _ in range(again.undoable):
-        again.undo()
-    again.close()
-    assert path.read_bytes() == text(
-        "# who said it?",
-        "who; node; note; label",
-        'Eve; n1; "two, or ""three"""; red',
-        "",
-        "Bob; n2; =1+1; red|blue",
-        "Dan; n3; not sure ; ",
-        '; "n9"; ; "red"',
-        "; n4; ; ",
-    )
-
-
-def test_columns_named_by_options_keep_their_names(tmp_path):
-    path = tmp_path / "labels.csv"
-    path.write_text("package,section,size\nn1,red,7\n")
-    options = Options(node_column="package", label_column="section")
-    store = Store(path, NODES, options=options)
-    store.answer(["n2"], "blue")
-    store.close()
-    assert path.read_text() == "package,section,size\nn1,red,7\nn2,blue,\n"
-    assert known(Store(path, NODES, options=options)) == {"n1": ["red"], "n2": ["blue"]}
 
 
 def test_confirmed_answers_are_kept(tmp_path):

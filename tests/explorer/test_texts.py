@@ -191,12 +191,7 @@ def test_titles_stand_for_ids(browser: Any, subject_with_texts: Subject, tmp_pat
     assert "node29" in browser.text("#panel-node dl")
     assert "Title <b>26</b>" in browser.text("#panel-node")  # a neighbour
     browser.click("#show-table")
-    cells = browser.js(
-        "return [...document.querySelectorAll('#table-view td .id')].map((e) => e.textContent)"
-    )
-    assert {"Title <b>20</b>", "node19"} <= set(cells)
-    browser.js(
-        "const f = document.getElementById('search'); f.value = 'dog!'; f.dispatchEvent(new Event('input'))"
-    )
+    assert {"Title <b>20</b>", "node19"} <= set(browser.texts("#table-view td .id"))
+    browser.fill("#search", "dog!")
     assert browser.text("#matches") == "nothing found for 'dog!'"
     assert browser.complaints() == []

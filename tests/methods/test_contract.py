@@ -264,6 +264,16 @@ def test_new_nodes_are_embedded_or_refused_in_a_sentence(name: str) -> None:
     assert np.median(cosine) > 0.7
 
 
+def test_rows_of_the_adjacency_do_not_carry_over_to_another_graph(name: str) -> None:
+    if not method_class(name)._traits.uses_features:
+        return
+    graph = planted(features=False)
+    method = quick(name).fit(graph, labels_of(graph))
+    for features in (False, True):
+        with pytest.raises(unseen.UnsupportedError, match="cannot embed"):
+            method.transform(planted(features=features))
+
+
 @pytest.mark.slow
 def test_transform_refuses_other_features_and_what_is_no_graph(name: str) -> None:
     graph = planted()

@@ -57,16 +57,6 @@ def row_normalized(x: np.ndarray) -> np.ndarray:
     return np.divide(x, total, out=np.zeros_like(x), where=total != 0)
 
 
-def test_a_sparse_product_and_its_gradient_are_the_dense_ones() -> None:
-    x = sp.random_array((7, 5), density=0.4, rng=np.random.default_rng(0), format="csr")
-    weight = torch.randn(5, 3, generator=torch.Generator().manual_seed(0), requires_grad=True)
-    upstream = torch.randn(7, 3, generator=torch.Generator().manual_seed(1))
-    made = product(x) @ weight
-    made.backward(upstream)
-    np.testing.assert_allclose(made.detach(), x.toarray() @ weight.detach().numpy(), rtol=1e-5, atol=1e-6)
-    np.testing.assert_allclose(weight.grad, x.toarray().T @ upstream.numpy(), rtol=1e-5, atol=1e-6)
-
-
 @pytest.mark.parametrize("features", [True, False, "dense"])
 def test_training_on_what_labels_can_see_is_training_on_the_whole_graph(features, monkeypatch) -> None:
     graph = planted(features=bool(features))
@@ -108,12 +98,6 @@ def test_dropout_meets_its_share_and_leaves_the_mean(share: float) -> None:
     values = torch.ones(100, 1000)
     assert dropout(values, share, draws(100)).mean().item() == pytest.approx(1.0, abs=0.05)
     assert dropout(values, 0.0, draws(100)) is values
-
-
-def test_a_share_too_small_to_draw_drops_nothing() -> None:
-    mask, scale = draws(100).keep(10, 1e-6)
-    assert mask.all()
-    assert scale == 1.0
 
 
 def test_draws_belong_to_keys_and_to_their_use() -> None:
@@ -276,55 +260,6 @@ def test_truly_dense_features_give_what_sparse_ones_do_without_dropout() -> None
     np.testing.assert_allclose(made[0], made[1], rtol=1e-3, atol=1e-5)
 
 
-def test_rows_with_negative_features_are_divided_by_their_absolute_sum() -> None:
-    graph = unseen.Graph(sp.csr_array((2, 2)), np.array([[3.0, -3.0], [1.0, 1.0]]))
-    x = read(graph).x
-    assert x.tolist() == [[0.5, -0.5], [0.5, 0.5]]
-
-
-def test_a_new_graph_with_the_same_features_is_embedded_without_training() -> None:
-    graph, other = planted(), planted(60, seed=3)
-    method = unseen.GCN(n_components=8, epochs=5, random_state=0).fit(graph, some_labels(graph))
-    np.testing.assert_array_equal(method.transform(graph).vectors, method.embedding_.vectors)
-    assert method.transform(other).vectors.shape == (60, 8)
-    narrow = unseen.Graph(other.adjacency, other.features[:, :7])
-    with pytest.raises(unseen.InputError, match="has 7 features, at fit time there were 40"):
-        method.transform(narrow)
-
-
-def test_rows_of_the_adjacency_cannot_serve_new_nodes() -> None:
-    graph = planted(features=False)
-    method = unseen.GCN(n_components=8, epochs=2, random_state=0).fit(graph, some_labels(graph))
-    with pytest.raises(
-        unseen.UnsupportedError, match="gcn cannot embed new nodes here: its features are rows"
-    ):
-        method.transform(graph)
-
-
-def test_callbacks_see_the_vectors_and_can_stop() -> None:
-    graph = planted()
-    seen = []
-
-    def stop(epoch: unseen.engine.steps.Epoch) -> bool:
-        seen.append(epoch.vectors().shape)
-        return epoch.number == 3
-
-    method = unseen.GCN(n_components=8, callbacks=[stop], random_state=0).fit(graph, some_labels(graph))
-    assert len(method.loss_history_) == 3
-    assert seen == [(90, 8)] * 3
-
-
-def test_ctrl_c_is_not_taken_for_the_end_of_the_training() -> None:
-    def interrupt(epoch: unseen.engine.steps.Epoch) -> None:
-        if epoch.number == 2:
-            raise KeyboardInterrupt
-
-    graph = planted()
-    for method in (unseen.GCN, unseen.APPNP, unseen.DGI):
-        with pytest.raises(KeyboardInterrupt):
-            method(n_components=4, callbacks=[interrupt], random_state=0).fit(graph, some_labels(graph))
-
-
 def test_a_fitted_method_survives_pickling() -> None:
     graph = planted()
     for method in (unseen.GCN, unseen.APPNP, unseen.DGI):
@@ -359,3 +294,10 @@ def test_cora_reaches_the_paper(paper_graph) -> None:  # type: ignore[no-untyped
     z = unseen.GCN(epochs=60, random_state=0).fit_transform(data.graph, split.seen_labels).vectors
     y = data.labels.codes
     assert LinearSVC(C=100.0).fit(z[split.train], y[split.train]).score(z[split.test], y[split.test]) > 0.6436
+
+
+def test_callbacks_see_the_vectors_and_can_stop() -> None:
+    graph, seen = planted(), []
+    stop = [lambda epoch: seen.append(epoch.vectors().shape) or epoch.number == 3]
+    method = unseen.GCN(n_components=8, callbacks=stop, random_state=0).fit(graph, some_labels(graph))
+    assert (len(method.loss_history_), seen) == (3, [(90, 8)] * 3)

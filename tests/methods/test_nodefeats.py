@@ -42,12 +42,3 @@ def test_new_nodes_have_their_own_features() -> None:
     made = method.transform(others)
     np.testing.assert_array_equal(made.vectors, others.features)
     assert made.node_ids.tolist() == ["x", "y"]
-
-
-@pytest.mark.parametrize("given", [None, FEATURES], ids=["none", "later"])
-def test_rows_of_the_adjacency_do_not_carry_over_to_another_graph(given: np.ndarray | None) -> None:
-    method = unseen.NodeFeats().fit(unseen.Graph(ADJACENCY))
-    with pytest.raises(
-        unseen.UnsupportedError, match="nodefeats cannot embed new nodes here: its features are rows"
-    ):
-        method.transform(unseen.Graph(ADJACENCY, given))

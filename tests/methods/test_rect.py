@@ -16,22 +16,11 @@ import unseen
 from oracles import rect as dense_rect
 from unseen.engine.run import Run
 from unseen.linalg.normalize import l2_rows
-from unseen.methods.neural.rect_l import propagation, reduced_features
-from unseen.methods.neural.rect_losses import SemanticLoss
-from unseen.methods.neural.tensors import Encoder, keyed_xavier, xavier
+from unseen.methods.neural.rect_l import reduced_features
+from unseen.methods.neural.tensors import keyed_xavier, xavier
 from unseen.randomness import as_generator, child_seed, node_keys
 
 FAMILY = ["rect-n", "rect-l", "rect"]
-
-
-@pytest.fixture(scope="module")
-def planted() -> unseen.Dataset:
-    return unseen.planted_partition(240, 4, random_state=3)
-
-
-@pytest.fixture(scope="module")
-def split(planted) -> unseen.Split:
-    return unseen.completely_imbalanced_split(planted.labels, label_rate=0.4, unseen=["c3"], random_state=0)
 
 
 def accuracy(vectors, labels: unseen.Labels, split: unseen.Split) -> float:
@@ -88,26 +77,6 @@ def test_rect_l_equals_the_layers_of_pytorch_geometric(planted, split):
     np.testing.assert_allclose(method.class_vectors_[codes[labelled]], centres, atol=1e-5)
 
 
-def test_rect_l_predicts_what_pytorch_geometric_predicts(planted, split):
-    from torch_geometric.nn.models import RECT_L
-
-    cpu, rng = torch.device("cpu"), np.random.default_rng(0)
-    X = planted.graph.features.toarray()
-    encoder, ahat = Encoder.start([xavier(X.shape[1], 8, rng)], cpu), propagation(planted.graph, cpu, Run())
-    nothing = sp.csr_array((240, 1)), np.zeros((1, X.shape[1]))
-    head = SemanticLoss(*nothing, xavier(8, X.shape[1], rng), cpu, Run())
-    theirs = RECT_L(X.shape[1], 8)
-    with torch.no_grad():
-        encoder.weights[2].fill_(1.0)
-        theirs.conv.lin.weight.copy_(encoder.weights[0].T)
-        theirs.lin.weight.copy_(head.F.T)
-        theirs.lin.bias.copy_(head.c)
-    coo = planted.graph.adjacency.tocoo()
-    edges = torch.from_numpy(np.stack([coo.row, coo.col]).astype(np.int64))
-    ours = encoder(torch.from_numpy(X).float(), ahat, Run()) @ head.F + head.c
-    np.testing.assert_allclose(ours.detach(), theirs(torch.from_numpy(X).float(), edges).detach(), atol=1e-5)
-
-
 def test_the_fast_path_of_one_layer_equals_the_path_over_the_whole_graph(planted, split):
     class NoneYetTrue(tuple):
         """No further layer, but true, so that the path for several layers is taken."""
@@ -157,10 +126,11 @@ def test_rect_is_its_halves_side_by_side(planted, split):
     )
 
 
-def test_rect_without_labels_is_rect_n_and_says_so(planted, caplog):
+@pytest.mark.parametrize(("name", "half"), [("rect", "rect-n"), ("rect-dw", "rect-n-dw")])
+def test_rect_without_labels_is_its_structure_half_and_says_so(name, half, planted, caplog):
     with caplog.at_level(logging.WARNING, logger="unseen"):
-        method = unseen.RECT(n_components=6, epochs=5, random_state=0).fit(planted.graph)
-    assert "no labels, so the vectors are those of rect-n alone" in caplog.text
+        method = unseen.make_method(name, n_components=6, epochs=5, random_state=0).fit(planted.graph)
+    assert f"no labels, so the vectors are those of {half} alone" in caplog.text
     assert method.embedding_.vectors.shape == (240, 6)
     assert method.semantic_ is None
     np.testing.assert_allclose(
@@ -211,27 +181,17 @@ def test_other_sources_of_features_work_and_follow_the_nodes(name, features):
     values = np.where(np.arange(80) % 3 == 0, data.labels.codes, -1)
     there = unseen.make_method(name, n_components=8, epochs=20, features=features, random_state=0)
     here = unseen.make_method(name, n_components=8, epochs=20, features=features, random_state=0)
-    there, here = (
-        there.fit_transform(data.graph, values).vectors,
-        here.fit_transform(shuffled, values[order]).vectors,
-    )
+    there = there.fit_transform(data.graph, values).vectors
+    here.fit(shuffled, values[order])
+    words = {"adjacency": "rows of the adjacency", "identity": "one of a kind"}
+    with pytest.raises(unseen.UnsupportedError, match=words[features]):
+        here.transform(shuffled)
+    here = here.embedding_.vectors
     if features == "identity":
         np.testing.assert_allclose(here, there[order], atol=2e-3 * np.abs(there).max())
     else:  # singular values of an adjacency can be equal, then the axes are free to turn
         assert np.isfinite(here).all()
     assert there.std() > 0
-
-
-@pytest.mark.parametrize("name", FAMILY)
-def test_without_features_new_nodes_are_refused_in_a_sentence(name, planted, split):
-    for features, word in (("adjacency", "rows of the adjacency"), ("identity", "one of a kind")):
-        method = unseen.make_method(name, n_components=4, epochs=1, features=features)
-        method.fit(planted.graph, split.seen_labels)
-        with pytest.raises(unseen.UnsupportedError, match=word):
-            method.transform(planted.graph)
-    method = unseen.make_method(name, n_components=4, epochs=1).fit(planted.graph, split.seen_labels)
-    with pytest.raises(unseen.InputError, match="the graph has 0 features, at fit time there were 180"):
-        method.transform(unseen.Graph(planted.graph.adjacency))
 
 
 @pytest.mark.slow
@@ -290,15 +250,6 @@ def test_words_of_the_seen_classes_are_their_own(planted, split):
         assert amounts[-1] > 0
     unnamed = unseen.Graph(planted.graph.adjacency, planted.graph.features)
     assert unseen.RECTL(n_components=4, epochs=1).fit(unnamed, split.seen_labels).class_descriptions_ == {}
-
-
-def test_debian_classes_are_described_by_words_that_fit():
-    data = unseen.load_dataset("debian")
-    half = unseen.completely_imbalanced_split(data.labels, label_rate=0.5, unseen=["mail"], random_state=0)
-    method = unseen.RECTL(n_components=4, epochs=1, random_state=0).fit(data.graph, half.seen_labels)
-    assert "mail" not in method.class_descriptions_
-    words = {name: {word for word, _ in found} for name, found in method.class_descriptions_.items()}
-    assert "game" in words["games"]
 
 
 def test_identity_features_give_orthonormal_semantics():

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -93,14 +91,6 @@ def test_without_steps_or_with_all_of_the_start_kept_the_edges_do_not_matter(
     assert gap(vectors_of(graph, steps=1, teleport=0.9), wanted) > 1e-3
 
 
-def test_without_teleport_many_steps_make_a_connected_graph_one_point() -> None:
-    features = np.eye(5)[:, :4] + np.arange(20.0).reshape(5, 4)
-    graph = unseen.Graph.from_edges([0, 1, 2, 3, 0], [1, 2, 3, 4, 2], features=features)
-    for teleport, is_one in ((0, True), (0.3, False)):
-        vectors = vectors_of(graph, k=3, steps=200, teleport=teleport)
-        assert (vectors @ vectors.T > 1 - 1e-3).all() == is_one
-
-
 @pytest.mark.parametrize("sparse", [True, False])
 def test_a_node_without_features_starts_at_zero_and_gets_its_vector_from_its_neighbours(sparse: bool) -> None:
     graph = topics()
@@ -123,20 +113,6 @@ def test_without_features_the_rows_of_the_adjacency_take_their_place() -> None:
         assert gap(vectors_of(graph, steps=steps, teleport=teleport), wanted) < 1e-5
     lonely = vectors_of(unseen.Graph(topics().adjacency))
     np.testing.assert_allclose(np.linalg.norm(lonely, axis=1), [1] * (N - 1) + [0], atol=1e-6)
-    method = unseen.SmoothFeats(n_components=4, random_state=0).fit(graph)
-    for features in (True, False):
-        with pytest.raises(unseen.UnsupportedError, match="its features are rows"):
-            method.transform(topics(features=features))
-
-
-def test_the_columns_are_as_many_as_the_features_allow(caplog: pytest.LogCaptureFixture) -> None:
-    graph = topics()
-    caplog.set_level(logging.INFO, "unseen")
-    vectors = unseen.SmoothFeats(random_state=0).fit_transform(graph).vectors.astype(float)
-    assert "30 dimensions (the default is 200): there are 40 nodes and 30 features" in caplog.text
-    assert (
-        gap(vectors, formula(graph, dense(graph.features), 10, 0.1)) < 1e-5
-    )  # a whole SVD only turns the axes
 
 
 @pytest.mark.parametrize("features", [True, False])

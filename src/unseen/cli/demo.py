@@ -11,7 +11,6 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
     from unseen.data.datasets import Dataset
     from unseen.discovery.result import Discovery
     from unseen.discovery.truth import Truth
-    from unseen.embedding import Embedding
-    from unseen.evaluation import Score
     from unseen.splits import Split
 
 METHODS = {
@@ -46,20 +43,6 @@ OWN_FILES = """\
 """
 
 
-@dataclass(frozen=True, eq=False)
-class MethodRun:
-    """The embedding of one method, its scores, and the seconds for both."""
-
-    embedding: Embedding
-    score: Score
-    seconds: float
-
-    def to_dict(self) -> dict[str, float]:
-        """Return scores and seconds for the report."""
-        scores = {figure: getattr(self.score, figure) for figure in FIGURES}
-        return {**scores, "seconds": round(self.seconds, 3)}
-
-
 @options.command
 def demo(
     *,
@@ -72,36 +55,44 @@ def demo(
     common: options.Common,
 ) -> None:
     """Hide three sections of a graph of Debian packages from the labels, and find them again."""
+    from unseen.discovery.discover import discover
+    from unseen.discovery.suggest import suggest_from
+    from unseen.discovery.truth import compare
+    from unseen.explorer import Subject, write_explorer
+
+    def say(text: str) -> None:
+        if not common.json:
+            sys.stdout.write(text)
+            sys.stdout.flush()
+
     with new_folder(output):
         data, split = _hide_sections(options.split_names(hide), label_rate, common.seed)
-        _print(_describe_task(data, split), common.json)
-        found, truth = _find_sections(data, split, common.seed)
-        _print(_describe_findings(found, truth, data), common.json)
-        runs = _compare_methods(data, split, common.seed)
-        for name, run in runs.items():
-            run.embedding.save(output / f"{name}{'.npz' if name == 'nodefeats' else '.parquet'}")
-    _print(_describe_comparison(runs, data, split) + _describe_next_steps(), common.json)
+        say(_describe_task(data, split))
+        with progress("looking for the hidden sections") as move, _without_notices():
+            found = discover(data.graph, split.seen_labels, random_state=common.seed, on_step=move)
+        truth = compare(found, data.labels)
+        say(_describe_findings(found, truth, data))
+        runs = _compare_methods(data, split, output, common.seed)
+    say(_describe_comparison(runs, data, split) + _describe_next_steps())
     path = output / "explorer.html"
     if page:
-        _write_page(path, data, split, found, common.seed)
-        _print(f"To see a map of all packages, open {path} in a browser.\n", common.json)
+        subject = Subject(
+            found.embedding, data.graph, split.seen_labels, data.labels, found, suggest_from(found, 20)
+        )
+        title = f"Debian without {', '.join(split.unseen)}"
+        with progress("drawing the map") as move, _without_notices():
+            write_explorer(subject, path, title=title, random_state=common.seed, on_progress=move)
+        say(f"To see a map of all packages, open {path} in a browser.\n")
     if common.json:
         counts = {"expected": found.coverage.expected_unseen, "classes": found.count.best}
         report = {
             "dataset": data.name,
             "hidden": list(split.unseen),
             "discovery": {**counts, "truth": truth.to_dict()},
-            "methods": {name: run.to_dict() for name, run in runs.items()},
+            "methods": runs,
             "page": str(path) if page else None,
         }
         print_json(report)
-
-
-def _print(text: str, json: bool) -> None:
-    """Print a part of the report at once; nothing if the report is JSON."""
-    if not json:
-        sys.stdout.write(text)
-        sys.stdout.flush()
 
 
 @contextmanager
@@ -128,18 +119,8 @@ def _hide_sections(hidden: list[str], label_rate: float, seed: int) -> tuple[Dat
     )
 
 
-def _find_sections(data: Dataset, split: Split, seed: int) -> tuple[Discovery, Truth]:
-    """Discover what the labels miss, and compare it with the labels that were hidden."""
-    from unseen.discovery.discover import discover
-    from unseen.discovery.truth import compare
-
-    with progress("looking for the hidden sections") as move, _without_notices():
-        found = discover(data.graph, split.seen_labels, random_state=seed, on_step=move)
-    return found, compare(found, data.labels)
-
-
-def _compare_methods(data: Dataset, split: Split, seed: int) -> dict[str, MethodRun]:
-    """Learn an embedding with each method that is installed, and classify all sections with it."""
+def _compare_methods(data: Dataset, split: Split, folder: Path, seed: int) -> dict[str, dict[str, float]]:
+    """Write the embedding of each method that is installed, and return its scores on all sections."""
     from unseen.evaluation import fit_and_evaluate
     from unseen.methods.registry import make_method
 
@@ -154,19 +135,10 @@ def _compare_methods(data: Dataset, split: Split, seed: int) -> dict[str, Method
                 embedding, score = fit_and_evaluate(method, data.graph, data.labels, split, random_state=seed)
             except UnsupportedError:  # torch is not installed
                 continue
-            runs[name] = MethodRun(embedding, score, time.perf_counter() - start)
+            seconds = round(time.perf_counter() - start, 3)
+            runs[name] = {figure: getattr(score, figure) for figure in FIGURES} | {"seconds": seconds}
+            embedding.save(folder / f"{name}{'.npz' if name == 'nodefeats' else '.parquet'}")
     return runs
-
-
-def _write_page(path: Path, data: Dataset, split: Split, found: Discovery, seed: int) -> None:
-    from unseen.discovery.suggest import suggest_from
-    from unseen.explorer import Subject, write_explorer
-
-    suggestions = suggest_from(found, 20)
-    subject = Subject(found.embedding, data.graph, split.seen_labels, data.labels, found, suggestions)
-    title = f"Debian without {', '.join(split.unseen)}"
-    with progress("drawing the map") as move, _without_notices():
-        write_explorer(subject, path, title=title, random_state=seed, on_progress=move)
 
 
 def _describe_task(data: Dataset, split: Split) -> str:
@@ -209,7 +181,7 @@ def _describe_findings(found: Discovery, truth: Truth, data: Dataset) -> str:
     return "\n".join([*(textwrap.indent(table, "  ") for table in tables), truth.summary(), "", ""])
 
 
-def _describe_comparison(runs: dict[str, MethodRun], data: Dataset, split: Split) -> str:
+def _describe_comparison(runs: dict[str, dict[str, float]], data: Dataset, split: Split) -> str:
     """Return the table of scores, and in words only what these scores show."""
     task = (
         "Each method learns an embedding from the same labels. A linear classifier then gets "
@@ -218,7 +190,7 @@ def _describe_comparison(runs: dict[str, MethodRun], data: Dataset, split: Split
     )
     header = ["embedding", "labelled sections", "hidden sections", "seconds"]
     rows = [
-        [METHODS[name], f"{run.score.seen_f1:.2f}", f"{run.score.unseen_f1:.2f}", f"{run.seconds:.1f}"]
+        [METHODS[name], f"{run['seen_f1']:.2f}", f"{run['unseen_f1']:.2f}", f"{run['seconds']:.1f}"]
         for name, run in runs.items()
     ]
     lines = [

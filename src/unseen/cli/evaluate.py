@@ -64,16 +64,12 @@ def evaluate(
     if common.json:
         print_json(report)
         return
-    print_table(*_make_table(report), left=1)
-
-
-def _make_table(report: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
     from unseen.evaluation.scores import FIGURES
 
     figures = [name for name in FIGURES if report[name] is not None]
     rows = [[name, f"{report[name]:.4f}", f"{report[name + '_std']:.4f}"] for name in figures]
     rows += [[f"F1 of {name}", f"{value:.4f}", ""] for name, value in report["per_class"].items()]
-    return [f"{counted(report['n_splits'], 'split')}, {report['classifier']} SVM", "mean", "std"], rows
+    print_table([f"{counted(report['n_splits'], 'split')}, {report['classifier']} SVM", "mean", "std"], rows)
 
 
 def _load_labels(

@@ -66,23 +66,13 @@ def explore(
     """Write an HTML page: a map of all nodes, the candidate classes, and which nodes to label next."""
     options.refuse_two_outputs(search.json, output)
     check_page(output, [*search.paths(source), search.embedding, shown.attributes])
-    method = search.choose_method(search.seed)
-
-    from unseen.embedding import Embedding
-    from unseen.explorer import write_explorer
-    from unseen.explorer.explore import prepare
-
-    embedding: Any = method if isinstance(method, Embedding) else None
-    given: dict[str, Any] = {"method" if embedding is None else "embedding": method}
-    path: Any = search.embedding  # there is one, or a source
-    data = search.load(source) if source is not None else search.load_without_graph(path, embedding)
-    labels = search.hide_labels(data, search.seed)[0]
     extras = shown.read(search)
-    given |= search.explore_arguments(data, labels, budget, new)
-    with progress("looking for missing classes") as move:
-        subject = prepare(None if source is None else data.graph, labels, on_step=move, **given)
+    name, subject = search.load_subject(source, budget, new)
+
+    from unseen.explorer import write_explorer
+
     about = "map of the nodes" if subject.discovery is None else "what do the labels miss?"
-    heading = title or f"{data.name}: {about}"
+    heading = title or f"{name}: {about}"
     with progress("drawing the map") as move:
         page = write_explorer(
             replace(subject, **extras),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from unseen.cli import options
 from unseen.cli.explore import PageOptions
@@ -31,22 +31,13 @@ def export(
         raise OutputError(msg)
     refuse_overwriting(output, [*search.paths(source), search.embedding])
     require_writable(output, example=OUTPUT.name)
-    method = search.choose_method(search.seed)
+    _, subject = search.load_subject(source, 0, new)
 
     import pyarrow.parquet as pq
 
     from unseen.data.files import atomic_path
-    from unseen.embedding import Embedding
     from unseen.explorer.atlas import FLAGS, atlas_table
-    from unseen.explorer.explore import prepare
 
-    data = search.load(source)
-    labels = search.hide_labels(data, search.seed)[0]
-    given: dict[str, Any] = {"embedding" if isinstance(method, Embedding) else "method": method}
-    with progress("looking for missing classes") as move:
-        subject = prepare(
-            data.graph, labels, on_step=move, **given, **search.explore_arguments(data, labels, 0, new)
-        )
     with progress("drawing the map") as move:
         table = atlas_table(subject, max_nodes=shown.max_nodes, random_state=search.seed, on_progress=move)
     with atomic_path(output) as temporary:

@@ -6,6 +6,7 @@ import logging
 import sys
 from contextlib import suppress
 from dataclasses import fields
+from logging.handlers import BufferingHandler
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -52,36 +53,24 @@ def init(
         raise OutputError(msg)
     refuse_overwriting(output, inputs)
     require_writable(output, example=NAME)
-    warnings = _WarningLog()
+    warnings = BufferingHandler(sys.maxsize)
+    warnings.setLevel(logging.WARNING)
     logger.addHandler(warnings)
     try:
         data = settings.load(source)
         layouts = {} if is_dataset(source) else _inspect_files(source, settings, data)
     finally:
         logger.removeHandler(warnings)
-    warnings.lines += [line for each in layouts.values() if not each.names for line in each.notices]
+    doubts = [warnings.format(record) for record in warnings.buffer]
+    doubts += [line for each in layouts.values() if not each.names for line in each.notices]
     values = _collect_values(source, output.parent, settings, new, _name_columns(layouts))
     write_project(output, values)
-    report = {
-        **_describe(data, layouts),
-        "not_sure": list(dict.fromkeys(map(translate_flags, warnings.lines))),
-    }
+    report = {**_describe(data, layouts), "not_sure": list(dict.fromkeys(map(translate_flags, doubts)))}
     if settings.json:
         print_json({"output": str(output), **report, "project": values})
         return
     sys.stdout.write(_format(report))
     logger.info("written to %s; in its folder, `unseen discover` needs no arguments", output)
-
-
-class _WarningLog(logging.Handler):
-    """Collects the warnings of the readers."""
-
-    def __init__(self) -> None:
-        super().__init__(logging.WARNING)
-        self.lines: list[str] = []
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self.lines.append(self.format(record))
 
 
 def _inspect_files(source: str, settings: Settings, data: LoadedGraph) -> dict[tuple[str, str], Reader[Any]]:
@@ -129,14 +118,11 @@ def _collect_values(
     if "features" in values:
         typed = [split_type(each, Path()) for each in values["features"]]
         values["features"] = [kind + relative_path(Path(file), folder) for kind, file in typed]
-    return {key: _relative(value, folder) for key, value in values.items()}
-
-
-def _relative(value: Any, folder: Path) -> Any:
-    if isinstance(value, list):
-        entries = [_relative(each, folder) for each in value]
-        return entries[0] if len(entries) == 1 else entries
-    return relative_path(value, folder) if isinstance(value, Path) else value
+    for key, value in values.items():
+        entries = value if isinstance(value, list) else [value]
+        entries = [relative_path(each, folder) if isinstance(each, Path) else each for each in entries]
+        values[key] = entries[0] if len(entries) == 1 else entries
+    return values
 
 
 def _describe(data: LoadedGraph, layouts: dict[tuple[str, str], Reader[Any]]) -> dict[str, Any]:

@@ -9,11 +9,11 @@ import threading
 import webbrowser
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from unseen.cli import options
 from unseen.cli.explore import BUDGET, PageOptions
-from unseen.cli.inputs import NewClasses, Search
+from unseen.cli.inputs import NewClasses, Search, find_subject
 from unseen.cli.output import progress, say
 from unseen.cli.suggest import RandomQuestions
 from unseen.errors import UsageError, logger, need_library
@@ -89,9 +89,7 @@ def _prepare(
 ) -> tuple[Store, Content, UpdateJob]:
     """Return the labels so far, the page that shows them, and what an update needs."""
     from unseen.discovery.audit import doubts_of
-    from unseen.embedding import Embedding
     from unseen.explorer import build_page
-    from unseen.explorer.explore import prepare
     from unseen.explorer.label.store import Store
     from unseen.explorer.label.update import UpdateJob
 
@@ -104,10 +102,8 @@ def _prepare(
         logger.info("%s exists already: its labels are used", path)
     store = Store(path, data.graph.node_ids.tolist(), None if is_source else start, search.reading())
     labels = store.labels().align_to(data.graph)
-    given: dict[str, Any] = {"embedding" if isinstance(method, Embedding) else "method": method}
-    options = {**search.explore_arguments(data, start, sizes[0], new), "random": sizes[1]}
-    with progress("looking for missing classes") as move:
-        subject = prepare(data.graph, labels, on_step=move, **given, **options)
+    options = {**search.page_options(data, start, sizes[0], new), "random": sizes[1]}
+    subject = find_subject(data.graph, labels, method, options)
     doubts = doubts_of(data.graph, labels, subject.embedding, search.seed)
     with progress("drawing the map") as move:
         page = build_page(

@@ -25,8 +25,12 @@ def methods(
     header = ["method", "class", "features", "labels", "extra", "what it does"]
     if name is not None:
         header = ["parameter", "default", "allowed", "meaning"]
-    shown = ([_shown(value, column) for column, value in row.items()] for row in rows)
-    lines = [line for row in shown for line in _lines(row)]
+    lines = []
+    for row in rows:
+        *cells, meaning = [_as_cell(value, column) for column, value in row.items()]
+        for line in textwrap.wrap(meaning, MEANING_WIDTH) or [""]:
+            lines.append([*cells, line])
+            cells = [""] * len(cells)  # the next lines have the rest of the meaning
     print_table(header, lines, left=len(header))
 
 
@@ -55,13 +59,7 @@ def _parameters(method: str) -> list[dict[str, Any]]:
     ]
 
 
-def _shown(value: Any, column: str) -> str:
+def _as_cell(value: Any, column: str) -> str:
     if column in ("features", "labels"):
         return "yes" if value else ""
     return value.replace("``", "") if isinstance(value, str) else repr(value)
-
-
-def _lines(row: list[str]) -> list[list[str]]:
-    """Break the last column into lines, so that a table of sentences stays readable."""
-    first, *others = textwrap.wrap(row[-1], MEANING_WIDTH) or [""]
-    return [[*row[:-1], first], *([*([""] * (len(row) - 1)), line] for line in others)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
 from html import escape
@@ -23,7 +23,7 @@ from unseen.explorer.content import Content
 from unseen.explorer.explore import prepare
 from unseen.explorer.html import render_page, write_explorer
 from unseen.explorer.label.answers import AnswerLog
-from unseen.explorer.label.session import Session
+from unseen.explorer.label.session import DirectUpdater, Session
 from unseen.explorer.label.update import UpdateJob, update
 from unseen.explorer.layout import Progress
 from unseen.graph import Graph
@@ -263,26 +263,3 @@ class MapView:
 
     def _on_step(self, done: int, total: int) -> None:
         self._updater.progress |= {"done": done, "total": total}
-
-
-class DirectUpdater:
-    """Computes updates in this process, while the caller waits; see :class:`UpdateRunner`."""
-
-    def __init__(self, compute: Callable[[Labels], Content]) -> None:
-        self._compute, self.number = compute, 0
-        self.content: Content | None = None
-        self.progress: Content = {"running": False, "done": 0, "total": 0, "error": None}
-
-    def state(self) -> Content:
-        """Return the progress, for the page."""
-        return {**self.progress, "number": self.number}
-
-    def start(self, labels: Labels, answered: Content) -> bool:
-        """Compute an update; what it finds comes with `answered`."""
-        self.progress = {"running": True, "done": 0, "total": 0, "error": None}
-        try:
-            self.content = {**self._compute(labels), **answered}
-            self.number += 1
-        finally:
-            self.progress["running"] = False
-        return True

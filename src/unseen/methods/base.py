@@ -225,7 +225,11 @@ class Method(Declared):
         self._check_vectors(vectors, graph)
         if isinstance(vectors, np.ndarray):
             vectors.setflags(write=False)  # so that the embedding need not copy it
-        params = self._reported_parameters(vectors.shape[1])
+        given = self.get_params(deep=False).items()
+        values = {name: value.item() if isinstance(value, np.generic) else value for name, value in given}
+        plain = (str, int, float, bool, type(None))
+        params = {name: value for name, value in values.items() if isinstance(value, plain)}
+        params["n_components"] = vectors.shape[1]
         self.embedding_ = Embedding(vectors, graph.node_ids, self._name, params)
         return self
 
@@ -320,13 +324,6 @@ class Method(Declared):
                 "small: scale the features to about 1"
             )
             raise UnseenError(msg)
-
-    def _reported_parameters(self, n_components: int) -> dict[str, Any]:
-        plain = (str, int, float, bool, type(None))
-        given = self.get_params(deep=False).items()
-        values = {k: v.item() if isinstance(v, np.generic) else v for k, v in given}
-        params = {k: v for k, v in values.items() if isinstance(v, plain)}
-        return {**params, "n_components": n_components}
 
     def _components(self, number: int | None, most: int, why: str) -> int:
         """Return how many columns to make: an explicit number must fit, the default is clipped with a notice."""

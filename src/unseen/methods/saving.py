@@ -23,7 +23,7 @@ from unseen.methods.registry import find_method
 from unseen.randomness import seed_of
 
 FORMAT = "unseen-model"
-VERSION = 1
+VERSION = 2
 Arrays = dict[str, Array]
 
 
@@ -41,7 +41,7 @@ def save_method(method: Method, path: str | PathLike[str]) -> None:
     fitted = method.embedding_
     arrays: Arrays = {**text_arrays("ids", fitted.node_ids), "vectors": np.asarray(fitted.vectors)}
     about["reported"] = dict(fitted.params)
-    about["method"] = _pack(method, "", arrays)
+    about["fitted"] = _pack(method, arrays)
     arrays["about"] = np.frombuffer(json.dumps(about).encode(), dtype=np.uint8)
     with atomic_path(path) as temporary, temporary.open("wb") as file:
         np.savez(file, **arrays)  # type: ignore[arg-type]  # numpy's stub takes a key for its flag
@@ -69,7 +69,7 @@ def load_method(path: str | PathLike[str]) -> Method:
     about = _about(arrays, path)
     try:
         ids = ids_from_arrays(arrays, file)
-        method = _unpack(about["method"], "", arrays)
+        method = _unpack_method(about["fitted"], arrays)
         fitted = Embedding(arrays["vectors"], ids, method._traits.name, about["reported"])  # type: ignore[arg-type]
         method.embedding_ = fitted
     except (KeyError, TypeError, AttributeError, IndexError, RuntimeError, ValueError) as error:
@@ -100,70 +100,63 @@ def _about(arrays: Arrays, path: Path) -> dict[str, Any]:
     return dict(about)
 
 
-def _pack(method: Method, prefix: str, arrays: Arrays) -> dict[str, Any]:
-    """Put the learnt arrays of a method into `arrays` and return everything else, for JSON."""
-    learnt = {key: value for key, value in vars(method).items() if key.endswith("_") and key != "embedding_"}
-    plain: dict[str, Any] = {}
-    halves: dict[str, Any] = {}
-    for key, value in learnt.items():
-        if hasattr(value, "weights"):  # an encoder
-            for number, weight in enumerate(value.weights):
-                arrays[f"{prefix}{key}/{number}"] = weight.detach().cpu().numpy()
-        elif isinstance(value, np.ndarray):
-            arrays[prefix + key] = value
-        elif (
-            value and isinstance(value, dict) and all(isinstance(each, np.ndarray) for each in value.values())
-        ):
-            arrays |= {f"{prefix}{key}:{name}": array for name, array in value.items()}
-        elif isinstance(value, Method):
-            halves[key] = _pack(value, f"{prefix}{key}/", arrays)
-        else:
-            plain[key] = value
+def _pack(value: Any, arrays: Arrays) -> Any:
+    """Return a value for JSON: arrays are moved to `arrays`, and what JSON does not have is named by its kind."""
+    if isinstance(value, np.ndarray):
+        name = str(len(arrays))
+        arrays[name] = value
+        return {"array": name}
+    if isinstance(value, tuple):
+        return {"tuple": _pack([*value], arrays)}
+    if isinstance(value, list):
+        return [_pack(each, arrays) for each in value]
+    if isinstance(value, dict):
+        return {"dict": {key: _pack(each, arrays) for key, each in value.items()}}
+    if hasattr(value, "weights"):
+        return {"encoder": [_pack(weight.detach().cpu().numpy(), arrays) for weight in value.weights]}
+    if not isinstance(value, Method):
+        return value
+    learnt = {key: each for key, each in vars(value).items() if key.endswith("_") and key != "embedding_"}
     plain_types = (str, int, float, bool, tuple, list, type(None), np.integer, np.floating)
-    params = {key: value for key, value in method.get_params().items() if isinstance(value, plain_types)}
-    left_out = sorted(set(method._parameters) - set(params) - {"random_state", "callbacks"})
+    params = {key: each for key, each in value.get_params().items() if isinstance(each, plain_types)}
+    left_out = sorted(set(value._parameters) - set(params) - {"random_state", "callbacks"})
     if left_out:
-        logger.warning("%s: %s is a function and is not saved", method._traits.name, ", ".join(left_out))
-    params["random_state"] = seed_of(method.random_state)
+        logger.warning("%s: %s is a function and is not saved", value._traits.name, ", ".join(left_out))
+    params["random_state"] = seed_of(value.random_state)
     if "callbacks" in params:
         params["callbacks"] = None
-    return {"name": method._traits.name, "params": params, "plain": plain, "halves": halves}
+    return {"method": value._traits.name, "params": _pack(params, arrays), "learnt": _pack(learnt, arrays)}
 
 
-def _unpack(about: dict[str, Any], prefix: str, arrays: Arrays) -> Method:
-    cls = find_method(about["name"])
-    if about["name"] == "rect-n-dw":  # half of a method, which is not in the registry
+def _unpack(packed: Any, arrays: Arrays, device: str = "auto") -> Any:
+    """Return what :func:`_pack` was given; weights are put on the device, if that is there."""
+    if isinstance(packed, list):
+        return [_unpack(each, arrays, device) for each in packed]
+    if not isinstance(packed, dict):
+        return packed
+    if "method" in packed:
+        return _unpack_method(packed, arrays)
+    ((kind, value),) = packed.items()
+    if kind == "array":
+        return arrays[value]
+    if kind == "dict":
+        return {key: _unpack(each, arrays, device) for key, each in value.items()}
+    entries = [_unpack(each, arrays, device) for each in value]
+    if kind == "tuple":
+        return tuple(entries)
+    from unseen.methods.neural.tensors import Encoder, pick_device
+
+    return Encoder(entries, pick_device("cpu" if device == "cpu" else "auto"))
+
+
+def _unpack_method(packed: dict[str, Any], arrays: Arrays) -> Method:
+    name, params = packed["method"], _unpack(packed["params"], arrays)
+    cls = find_method(name)
+    if name == "rect-n-dw":  # half of a method, which is not in the registry
         cls = importlib.import_module("unseen.methods.neural.rect_dw").RECTNDW
     if cls is None:
-        msg = (
-            f"the model is of a method {about['name']!r} that this unseen {unseen.__version__} does not have"
-        )
+        msg = f"the model is of a method {name!r} that this unseen {unseen.__version__} does not have"
         raise InputError(msg)
-    params: dict[str, Any] = {
-        key: tuple(value) if isinstance(value, list) else value for key, value in about["params"].items()
-    }
     method: Method = cls(**params)
-    for key, value in about["plain"].items():
-        if key == "class_descriptions_":
-            value = {k: [(str(word), float(much)) for word, much in words] for k, words in value.items()}
-        setattr(method, key, value)
-    for key, packed in about["halves"].items():
-        inner = _unpack(packed, f"{prefix}{key}/", arrays)
-        setattr(method, key, inner)
-    encoders: dict[str, list[Array]] = {}
-    for name, array in arrays.items():
-        if not name.startswith(prefix) or name in ("about", "vectors", "ids", "ids_utf8", "ids_offsets"):
-            continue
-        key, _, number = name[len(prefix) :].partition("/")
-        if ":" in key:  # one of several arrays by name
-            key, _, number = name[len(prefix) :].partition(":")
-            vars(method).setdefault(key, {})[number] = array
-        elif number.isdecimal():
-            encoders.setdefault(key, []).append(array)
-        elif not number:
-            setattr(method, key, array)
-    for key, weights in encoders.items():
-        from unseen.methods.neural.tensors import Encoder, pick_device
-
-        setattr(method, key, Encoder(weights, pick_device("cpu" if params["device"] == "cpu" else "auto")))
+    vars(method).update(_unpack(packed["learnt"], arrays, params.get("device", "auto")))
     return method

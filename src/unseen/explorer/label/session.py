@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from unseen.errors import InputError
 from unseen.explorer.content import Content
 from unseen.explorer.label.answers import AnswerLog
 from unseen.labels import STATUSES, Labels
 
+IDLE: Content = {"running": False, "done": 0, "total": 0, "error": None, "seconds": None}
 
-class UpdateRunner(Protocol):
-    """Computes again what the labels miss.
+
+class DirectUpdater:
+    """Computes again what the labels miss, while the caller waits.
+
+    Parameters
+    ----------
+    compute : callable
+        Returns what changes on the page with some labels.
 
     Attributes
     ----------
@@ -23,16 +30,29 @@ class UpdateRunner(Protocol):
         What the last one found.
     """
 
-    number: int
-    content: Content | None
+    number = 0
+    content: Content | None = None
+    progress = IDLE
+
+    def __init__(self, compute: Callable[[Labels], Content]) -> None:
+        self._compute = compute
 
     def state(self) -> Content:
         """Return the progress, for the page."""
-        ...
+        return {**self.progress, "number": self.number}
 
     def start(self, labels: Labels, answered: Content) -> bool:
         """Start an update; False if one is running. What it finds comes with `answered`: which answers it includes."""
-        ...
+        self.progress = {**IDLE, "running": True}
+        try:
+            self._finish(self._compute(labels), answered)
+        finally:
+            self.progress["running"] = False
+        return True
+
+    def _finish(self, found: Content, answered: Content) -> None:
+        self.content = {**found, **answered}
+        self.number += 1
 
 
 class Session:
@@ -42,13 +62,13 @@ class Session:
     ----------
     store : AnswerLog
         Where answers go.
-    updater : UpdateRunner
+    updater : DirectUpdater
         Computes the missing classes again after answers.
     questions : sequence of dict or None
         The questions that the page came with.
     """
 
-    def __init__(self, store: AnswerLog, updater: UpdateRunner, questions: Sequence[Any] | None) -> None:
+    def __init__(self, store: AnswerLog, updater: DirectUpdater, questions: Sequence[Any] | None) -> None:
         self.store, self.updater = store, updater
         self._first = questions
         self._proof: tuple[object, Content] = (None, {})
@@ -57,9 +77,15 @@ class Session:
         """Do what a page asks for and return the state after it."""
         before = len(self.store.changes)
         if name == "answers":
-            nodes = _parse_nodes(asked.get("node"))
+            given = asked.get("node")
+            nodes = given if isinstance(given, list) else [given]
+            if not all(isinstance(node, (str, int)) and not isinstance(node, bool) for node in nodes):
+                msg = "`node` must be the id of a node, or a list of ids"
+                raise InputError(msg)
             drawn = {each["node"]: (each["drawn"], each["pool"] or 0) for each in self.questions()}
-            self.store.answer(nodes, asked.get("label"), asked.get("action"), drawn)
+            self.store.answer(
+                list(dict.fromkeys(map(str, nodes))), asked.get("label"), asked.get("action"), drawn
+            )
         elif name == "undo":
             self.store.undo()
         elif name == "outside":
@@ -76,16 +102,12 @@ class Session:
         content = self.updater.content
         return (self._first if content is None else content["suggestions"]) or ()
 
-    def _certificate(self) -> Content:
-        """Return what the random answers prove; it is computed once for each revision."""
-        revision = (self.store.session, len(self.store.changes))
-        if self._proof[0] != revision:
-            self._proof = (revision, self.store.labels().certificate().to_dict())
-        return self._proof[1]
-
     def state(self, revision: int | None = None, findings: int | None = None) -> Content:
         """Return what the page shows beside the map; with what changed after `revision`, and newer `findings`."""
         store, updater = self.store, self.updater
+        now = (store.session, len(store.changes))
+        if self._proof[0] != now:  # what the random answers prove is computed once for each revision
+            self._proof = (now, store.labels().certificate().to_dict())
         values = list(store.values.values())
         counts = Counter(name for value in values for name in value.labels)
         statuses = Counter(value.status for value in values)
@@ -99,7 +121,7 @@ class Session:
             "nodes": len(store.nodes),
             "classes": dict(sorted(counts.items())),
             **{status: statuses[status] for status in STATUSES},
-            "certificate": self._certificate(),
+            "certificate": self._proof[1],
             "undo": store.undoable,
             "folded": store.saved,
             "outside": store.look_outside(),
@@ -107,12 +129,3 @@ class Session:
             "update": updater.state(),
             "findings": content,
         }
-
-
-def _parse_nodes(given: object) -> list[str]:
-    """Return the nodes that a page names: one id, or a list of them."""
-    nodes = given if isinstance(given, list) else [given]
-    if not all(isinstance(node, (str, int)) and not isinstance(node, bool) for node in nodes):
-        msg = "`node` must be the id of a node, or a list of ids"
-        raise InputError(msg)
-    return list(dict.fromkeys(map(str, nodes)))

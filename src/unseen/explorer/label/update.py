@@ -15,6 +15,7 @@ from unseen.errors import UnseenError
 from unseen.explorer.build import Subject, findings
 from unseen.explorer.content import Content
 from unseen.explorer.explore import prepare
+from unseen.explorer.label.session import IDLE, DirectUpdater
 from unseen.graph import Graph
 from unseen.ids import IdArray
 from unseen.labels import Labels
@@ -34,34 +35,19 @@ class UpdateJob:
     options: Content
 
 
-class Updater:
-    """Runs one update at a time; the process is kept for the next one and ends with this one.
-
-    Attributes
-    ----------
-    number : int
-        How many updates were finished; 0 is what the page came with.
-    content : dict or None
-        What the last one found.
-    """
+class Updater(DirectUpdater):
+    """Runs one update at a time in a process of its own, which is kept for the next one and ends with this one."""
 
     def __init__(self, job: UpdateJob) -> None:
-        self.job, self.number = job, 0
-        self.content: Content | None = None
-        self._state: Content = {"running": False, "done": 0, "total": 0, "error": None, "seconds": None}
+        self.job, self._mutex = job, threading.Lock()
         self._process: Any = None
-        self._mutex = threading.Lock()
-
-    def state(self) -> Content:
-        """Return how far it is, for the page."""
-        return {**self._state, "number": self.number}
 
     def start(self, labels: Labels, answered: Content) -> bool:
-        """Begin an update; False if one is running. What it finds comes with `answered`: which answers it includes."""
+        """Begin an update and return at once."""
         with self._mutex:
-            if self._state["running"]:
+            if self.progress["running"]:
                 return False
-            self._state = {"running": True, "done": 0, "total": 0, "error": None, "seconds": None}
+            self.progress = {**IDLE, "running": True}
         threading.Thread(target=self._run, args=(labels, answered), daemon=True).start()
         return True
 
@@ -83,7 +69,7 @@ class Updater:
                 what, value, seconds = self._pipe.recv()
                 if what != "step":
                     break
-                self._state = {**self._state, "done": value[0], "total": value[1]}
+                self.progress = {**self.progress, "done": value[0], "total": value[1]}
         except (EOFError, OSError):
             what, value = "error", "the process that computes the update was ended; update again"
             seconds = None
@@ -93,10 +79,9 @@ class Updater:
             self._process.close()
             self._process = None
         if what == "done":
-            self.content = {**value, **answered}
-            self.number += 1
+            self._finish(value, answered)
         error = value if what == "error" else None
-        self._state = {**self._state, "running": False, "error": error, "seconds": seconds}
+        self.progress = {**self.progress, "running": False, "error": error, "seconds": seconds}
 
 
 def serve(pipe: Connection, job: UpdateJob) -> None:

@@ -83,7 +83,7 @@ class RECTN(RectMethod):
         features = layer_input(graph, self.source_, device, run)
         structure = self._structure_loss(graph, device, run)
         self.loss_is_relative_ = not structure.has_constant
-        return self._train_on_graph(features, graph, structure, run, structure.weights)
+        return self._train_encoder(features, graph, structure, run, structure.weights)
 
     def _structure_loss(self, graph: Graph, device: torch.device, run: Run) -> Any:
         """Return the loss of U, which may have `weights` of its own."""
@@ -220,11 +220,8 @@ class RECTJoint(SemanticMethod):
         features = self._layer_input(graph, Z, run)
         structure = StructureLoss(run.matrix(graph.adjacency, symmetric=True), self.encoder_.device)
         per_structure = (1 - self.balance) / (walk_size(graph, structure, run) / graph.n_nodes)
-        head, per_semantic, rows = (
-            None,
-            0.0,
-            torch.from_numpy(labels.labelled.copy()).to(self.encoder_.device),
-        )
+        head, per_semantic = None, 0.0
+        rows = torch.from_numpy(labels.labelled.copy()).to(self.encoder_.device)
         self.class_descriptions_: dict[str, list[tuple[str, float]]] = {}
         if len(labels.labelled):
             self._describe(graph, labels, Z, run)
@@ -237,7 +234,7 @@ class RECTJoint(SemanticMethod):
             value = per_structure * structure(U)
             return value if head is None else value + per_semantic * head(U.index_select(0, rows))
 
-        return self._train_on_graph(features, graph, loss, run, [] if head is None else head.weights)
+        return self._train_encoder(features, graph, loss, run, [] if head is None else head.weights)
 
     def _rows(self, Z: Singles) -> Singles:
         return l2_rows(Z)

@@ -100,12 +100,6 @@ class DeepWalkLoss:
         nothing = torch.zeros(0, dtype=torch.int64, device=U.device)
         drawn = [self._with_noise(*pair) for pair in (*pairs, (nothing, nothing))]
         centre, other, sign = (torch.cat(parts) for parts in zip(*drawn, strict=True))
-        return self.of_pairs(U, centre, other, sign)
-
-    def of_pairs(
-        self, U: torch.Tensor, centre: torch.Tensor, other: torch.Tensor, sign: torch.Tensor
-    ) -> torch.Tensor:
-        """Return the loss of some pairs: sum of log(1 + exp(-sign u_i u_j)), over the number of positive signs."""
         compute = partial(self.compute, centre, other, sign)
         return differentiable("KnownGradient", compute, U, *self.weights)
 
@@ -117,7 +111,10 @@ class DeepWalkLoss:
         U: torch.Tensor,
         *context: torch.Tensor,
     ) -> tuple[float, list[torch.Tensor]]:
-        """Return the loss, and its gradients by U and by the context matrix where there is one."""
+        """Return the sum of log(1 + exp(-sign u_i u_j)) over the number of positive signs, and its gradients.
+
+        These are by U, and by the context matrix where there is one.
+        """
         if not len(sign):
             return 0.0, [torch.zeros_like(weight) for weight in (U, *context)]
         n_pairs = float((sign > 0).sum())

@@ -104,34 +104,31 @@ class RectMethod(_RectLearnt, NeuralMethod):
         weights = [first(widths[0]), *(xavier(a, b, run.rng) for a, b in pairwise(widths))]
         self.encoder_ = Encoder.start(weights, pick_device(self.device))
 
-    def _train_on_graph(
-        self, features: Input, graph: Graph, loss: Loss, run: Run, others: Sequence[torch.Tensor]
-    ) -> Singles:
-        """Train the encoder on all nodes, and the other weights of the loss."""
-        ahat = propagation(
-            graph, self.encoder_.device, run, reuses=not self.hidden, in_order=features is None
-        )
-        return self._train_on(features, features, ahat, loss, run, others)
-
-    def _train_on(
+    def _train_encoder(
         self,
         features: Input,
-        everything: Input,
-        ahat: SparseProduct | None,
+        graph: Graph | None,
         loss: Loss,
         run: Run,
         others: Sequence[torch.Tensor],
+        rows: torch.Tensor | None = None,
     ) -> Singles:
-        """Train the encoder on some features, and return the vectors that it gives to `everything`."""
-        encoder = self.encoder_
+        """Train the encoder and the other weights of the loss, and return the vectors of all nodes.
+
+        Without a graph, features are propagated already, and the loss is that of some of their rows.
+        """
+        encoder, ahat = self.encoder_, None
+        if graph is not None:
+            ahat = propagation(graph, encoder.device, run, reuses=not self.hidden, in_order=features is None)
+        needed = features[rows] if isinstance(features, torch.Tensor) and rows is not None else features
 
         def vectors() -> Singles:
-            return embed_rows(encoder, everything, ahat, run)
+            return embed_rows(encoder, features, ahat, run)
 
         weights = [*encoder.weights, *others]
         best = Best(weights) if self.keep_on_interrupt else None
         history = self._train(
-            lambda: loss(encoder(features, ahat, run)), weights, vectors, run, tol=self.tol, best=best
+            lambda: loss(encoder(needed, ahat, run)), weights, vectors, run, tol=self.tol, best=best
         )
         self.stopped_by_ = history.stopped_by
         return vectors()
@@ -251,9 +248,9 @@ class RECTL(SemanticMethod):
         rows = torch.from_numpy(labels.labelled.copy()).to(device)
         if self.input == "svd" and not self.hidden:
             smoothed = to_tensor(run.matrix(graph.adjacency, symmetric=True).gcn_normalized() @ Z, device)
-            return self._train_on(smoothed[rows], smoothed, None, head, run, head.weights)
+            return self._train_encoder(smoothed, None, head, run, head.weights, rows)
         features = self._layer_input(graph, Z, run)
-        return self._train_on_graph(
+        return self._train_encoder(
             features, graph, lambda U: head(U.index_select(0, rows)), run, head.weights
         )
 
