@@ -211,6 +211,7 @@ def test_random_questions_come_first_and_again_until_they_are_answered(planted):
     truth = {node: names[0] for node, names in data.labels.to_lists().items()}
     answered = labels.with_answers(questions[1:], [truth[each.node] for each in questions[1:]])
     assert ask(answered)[0].node == questions[0].node
+    assert labels.with_answers(questions[1:], truth).answers == answered.answers  # by node, too
     assert answered.certificate().n_answers == 2
 
 

@@ -295,15 +295,16 @@ class Labels(Value):
         places = match_ids(as_ids(list(self.guesses)), node_ids)
         return Labels(padded[rows], self.classes, node_ids, answers, node_ids[places[places >= 0]].tolist())
 
-    def with_answers(self, questions: Iterable[Any], values: Iterable[Any]) -> Labels:
+    def with_answers(self, questions: Iterable[Any], values: Iterable[Any] | Mapping[Any, Any]) -> Labels:
         """Return the labels with the answers to questions of :func:`unseen.suggest`, in the order in which they came.
 
         Parameters
         ----------
         questions : iterable of Suggestion
             The questions.
-        values : iterable
-            For each a class, a list of classes, or None where it was skipped.
+        values : iterable or mapping
+            For each a class, a list of classes, or None where it was skipped; or these by node, those of nodes that are
+            not in it are skipped.
 
         Examples
         --------
@@ -319,6 +320,9 @@ class Labels(Value):
         from unseen.certificate import date_answers
 
         classes, asked = self.to_lists(), dict[Any, Status]()
+        if isinstance(values, Mapping):
+            questions = list(questions)
+            values = [values.get(question.node) for question in questions]
         for question, value in zip(questions, values, strict=True):
             names = [_class_name(item) for item in _flatten(value) if not is_unlabelled(item)]
             status = CONFIRMED if names and question.replaces else "" if names else SKIPPED
