@@ -10,9 +10,10 @@ import pyarrow as pa
 import pytest
 
 from unseen.discovery.guarantees import SAME_RATE, Guarantee, NewNodes, describe_list
-from unseen.discovery.result import ClassCount
+from unseen.discovery.result import SENTENCES, ClassCount
 from unseen.discovery.sampling import make_coverage
-from unseen.discovery.summary import count_sentence, hard_sentence
+from unseen.discovery.suggest import Suggestion
+from unseen.discovery.summary import certificate_sentences, count_sentence, hard_sentence, headline
 from unseen.discovery.validation import Fold, judge
 from unseen.graph import Graph
 from unseen.labels import Labels
@@ -140,14 +141,70 @@ def test_no_estimate_is_said_where_the_test_failed(case):
     assert "They seem to form" not in text
 
 
-def test_no_number_is_said_where_nothing_is_likely_or_proven(case):
-    nodes = case.found.nodes
-    column = nodes.column_names.index("unseen_probability")
-    low = pa.array(np.full(nodes.num_rows, 0.002))
-    unproven = replace(case.found.bounds, n_old=nodes.num_rows)
-    found = replace(
-        case.found, nodes=nodes.set_column(column, "unseen_probability", low), classes=(), bounds=unproven
+def with_probabilities(found: Any, p: Any) -> Any:
+    """Return what was found with other probabilities."""
+    column = found.nodes.column_names.index("unseen_probability")
+    return replace(found, nodes=found.nodes.set_column(column, "unseen_probability", pa.array(p)))
+
+
+def test_the_headline_adds_up(case):
+    n = case.found.nodes.num_rows
+    several = with_probabilities(case.found, np.r_[np.full(10, 0.9), np.full(n - 10, 4 / (n - 10))])
+    share = f"({100 * 13 / n:.0f} %)"
+    assert headline(several) == (
+        f"About 13 of the other {n} nodes {share} belong to missing classes: 10 nodes have a probability above 0.5 "
+        "(about 9 of them are expected to be new); about 4 more are expected among the rest."
     )
+    single = with_probabilities(case.found, np.r_[0.9, np.full(n - 1, 1e-9)])
+    assert "About 1 of the other" in headline(single)
+    assert "belongs to missing classes: 1 node has a probability above 0.5 (about 1 of them is" in headline(
+        single
+    )
+    none = with_probabilities(case.found, np.full(n, 10 / n))  # some node is proven to be new
+    assert headline(none).endswith("belong to missing classes: no node has a probability above 0.5.")
+
+
+def test_groups_without_an_error_rate_are_marked(case):
+    assert "no error rate" not in case.found.summary()
+    group = case.found.classes[0]
+    inside = f"{100 * group.edge_ratio:.0f} % of its edges inside"
+    assert inside in " ".join(case.found.summary().split())
+    found = replace(case.found, classes=(replace(group, fdr=None),))
+    text = " ".join(found.summary().split())
+    assert f"new-1: {group.size} nodes, no error rate, mean probability" in text
+    assert "consist of nodes with a probability above 0.5; they have no error rate." in text
+    assert "no error rate" in found._repr_html_()
+
+
+def test_random_answers_are_summed_up(case):
+    labels = case.found.labels
+    asked = [node for node in labels.node_ids.tolist() if node not in set(labels.labelled.tolist())][:10]
+    questions = [
+        Suggestion(node, "", 0.5, None, None, drawn="random", pool=400 - k) for k, node in enumerate(asked)
+    ]
+    old = replace(case.found, labels=labels.with_answers(questions, ["c0"] * 10))
+    assert "(10 random answers, 0 with a new class)." in " ".join(certificate_sentences(old))
+    assert "Good-Turing" not in " ".join(certificate_sentences(old))
+    found = replace(case.found, labels=labels.with_answers(questions, ["c1", *["c0"] * 9]))
+    sentence = certificate_sentences(found)[1]
+    assert sentence == (
+        "They suggest that about 10.0 % of the nodes without a label belong to classes without one (Good-Turing), in "
+        "at least 1 more class (Chao's lower bound)."
+    )
+    assert certificate_sentences(case.found) == []
+
+
+def test_reasons_of_a_node_have_a_sentence_for_high_and_low_ranks(case):
+    p = case.found.nodes.column("unseen_probability").to_numpy()
+    nodes = case.found.nodes.column("node").to_pylist()
+    first, last = (case.found.reasons(nodes[k]) for k in (int(p.argmax()), int(p.argmin())))
+    assert {each.sentence.split(" (")[0] for each in first} == {high for high, _ in SENTENCES.values()}
+    assert {each.sentence.split(" (")[0] for each in last} == {low for _, low in SENTENCES.values()}
+
+
+def test_no_number_is_said_where_nothing_is_likely_or_proven(case):
+    unproven = replace(case.found, bounds=replace(case.found.bounds, n_old=case.found.nodes.num_rows))
+    found = replace(with_probabilities(unproven, np.full(case.found.nodes.num_rows, 0.002)), classes=())
     text = " ".join(found.summary().split())
     assert "No missing class was found: no node has a probability above 0.5, and none is proven" in text
     assert "Classes may be missing all the same; answers to random questions tell how many nodes" in text
@@ -172,6 +229,20 @@ SEVERAL = Labels.from_values([["a", "b"], "a", "b", None, None], GRAPH.node_ids)
 WARNINGS = [
     (LABELS, HOMOPHILOUS, True, GOOD, "The labels are concentrated in one region"),
     (LABELS, Homophily(None, None, 0), False, GOOD, "Too few edges (0) join two labelled nodes"),
+    (
+        LABELS,
+        Homophily(None, None, 0),
+        False,
+        GOOD,
+        "the leave-one-class-out test decided whether neighbours are",
+    ),
+    (
+        LABELS,
+        Homophily(None, None, 0),
+        False,
+        judge([], ("a",), np.array([2])),
+        "a class; neighbours are used",
+    ),
     (LABELS, MIXED, False, GOOD, "the graph is heterophilous, so neighbours are not used"),
     (LABELS, HOMOPHILOUS, False, POOR, "recovered poorly"),
     (
