@@ -2,15 +2,15 @@
 Single cells
 ============
 
-Some types of your cells are annotated. Which types did nobody annotate? ``unseen.anndata`` works on AnnData as scanpy
-does: it reads the neighbour graph and a representation, and writes columns of ``obs``.
+Some cell types in your data are annotated. Which types did nobody annotate? ``unseen.anndata`` works on AnnData as
+scanpy does: it reads the neighbour graph and a representation, and writes columns of ``obs``.
 """
 
 # %%
 # Cells
 # -----
-# scanpy ships 700 blood cells of ten types, with principal components and neighbours. Yours come from
-# ``scanpy.read_h5ad``, ``sc.pp.pca`` and ``sc.pp.neighbors``.
+# scanpy ships 700 blood cells of ten types, with principal components and neighbours. For your own cells, use
+# ``sc.read_h5ad``, ``sc.pp.pca`` and ``sc.pp.neighbors``.
 
 import numpy as np
 import pandas as pd
@@ -21,8 +21,8 @@ truth = adata.obs["bulk_labels"].astype(str)
 truth.value_counts()
 
 # %%
-# We hide two types, NK cells and progenitor cells (CD34+), and keep the labels of 30 % of the other cells. All others
-# are "Unknown".
+# We hide two types, NK cells and progenitor cells (CD34+), and keep the labels of 30 % of the other cells. All
+# remaining cells are "Unknown".
 
 is_hidden = truth.isin(["CD34+", "CD56+ NK"]).to_numpy()
 is_labelled = ~is_hidden & (np.random.default_rng(3).random(700) < 0.3)
@@ -38,8 +38,8 @@ unseen.anndata.discover(adata, labels_key="cell_type", unlabeled_category="Unkno
 print(adata.uns["unseen"]["report"])
 
 # %%
-# ``obs["unseen_candidate"]`` is the list with a false discovery rate of 10 %, and ``obs["unseen_class"]`` sorts its
-# cells into candidate types. Beside the truth, which was not used:
+# ``obs["unseen_candidate"]`` marks the cells of the list with a false discovery rate of 10 %, and
+# ``obs["unseen_class"]`` sorts them into candidate types. Compare them with the true types, which were not used:
 
 candidates = adata.obs["unseen_candidate"]
 pd.crosstab(truth[candidates], adata.obs["unseen_class"][candidates].astype(str))
@@ -50,7 +50,7 @@ sc.pl.umap(adata, color=["unseen_class", "unseen_probability"], wspace=0.7)
 # %%
 # Name them
 # ---------
-# Marker genes say what the candidates are: ``GNLY`` and ``NKG7`` mark NK cells, ``NPM1`` is high in progenitor cells.
+# Marker genes tell what the candidates are: ``GNLY`` and ``NKG7`` mark NK cells, ``NPM1`` is high in progenitor cells.
 
 new = list(pd.DataFrame(adata.uns["unseen"]["classes"])["name"])
 sc.tl.rank_genes_groups(adata, "unseen_class", groups=new, method="wilcoxon")
@@ -63,14 +63,14 @@ adata.obs["named"] = adata.obs["unseen_class"].astype(str).replace(names)
 adata.obs["named"][candidates].value_counts()
 
 # %%
-# ``unseen.anndata.label(adata)`` opens the labelling app: a map, the candidates, and which cells to label next. Your
+# ``unseen.anndata.label(adata)`` opens the labelling app: a map, the candidates, and the cells to label next. Your
 # answers are in ``obs["cell_type"]`` afterwards.
 
 # %%
 # What other tools say
 # --------------------
-# ``scanpy.tl.ingest`` maps the other cells onto the labelled ones. A classifier learns from the labelled ones. Both
-# know the labelled types only, so every NK cell gets another name.
+# ``scanpy.tl.ingest`` maps the unlabelled cells onto the labelled ones. A classifier learns from the labelled cells.
+# Both know the labelled types only, so every NK cell gets the name of another type.
 
 import warnings
 
@@ -98,8 +98,8 @@ pd.DataFrame(
 ).fillna(0).astype(int)
 
 # %%
-# Scores: the AUROC of "is this cell of a type without labels?" (for the classifier, one minus its highest probability;
-# ``ingest`` has none), and the share of the other cells that get their type.
+# Two scores: the AUROC of "is this cell of a type without labels?" (for the classifier, one minus its highest
+# probability; ``ingest`` has no probabilities), and the share of the other cells that get their true type.
 
 
 def accuracy(predicted: pd.Series) -> float:
@@ -121,10 +121,11 @@ scores = pd.DataFrame(
 scores
 
 # %%
-# Not every type can be found: in this data set, T cells of several types overlap. Over all 45 pairs of hidden types the
-# mean AUROC is 0.89 with 10 % of the labels and 0.90 with 30 % (``tests/others/scanpy_checks.py`` measures it). The
-# report says how well each labelled type was recovered when it was left out. The number of candidate types is less
-# certain than the list of cells: with other draws of these labels, both types are one candidate in two of four cases.
+# Not every type can be found: in this data set, T cells of several types overlap. Over all 45 pairs of hidden types,
+# the mean AUROC is 0.89 with 10 % of the labels and 0.90 with 30 %. The report says how well each labelled type was
+# recovered when it was left out. The candidate types are less certain than the list of cells. In ten draws of the
+# labels of this tutorial, both types have a candidate of their own eight times, and are one candidate twice; three
+# times, a candidate is mixed with dendritic cells. (``tests/others/scanpy_checks.py`` prints these figures.)
 #
 # ``adata.write_h5ad("cells.h5ad")`` keeps all results. ``unseen.anndata.embed(adata)`` writes ``obsm["X_unseen"]``, an
 # embedding for ``sc.pp.neighbors(adata, use_rep="X_unseen")``. The command line reads the file, too:

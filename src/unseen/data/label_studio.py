@@ -35,7 +35,7 @@ CONFIG = f"""<View>
 def make_tasks(
     questions: Iterable[Mapping[str, Any]], texts: Mapping[Any, str], classes: Sequence[str]
 ) -> list[dict[str, Any]]:
-    """Return questions as tasks; the prediction is the labelled class that fits best, if any labelled class is likely.
+    """Return questions as tasks; the prediction is the labelled class that fits best, unless a missing one is likelier.
 
     The score of a prediction is the probability that the node belongs to a labelled class: the lowest are the most
     uncertain.
@@ -72,7 +72,7 @@ def read_export(content: list[Any], source: str, label_column: str | None = None
     Of several annotations the one marked as ground truth counts, else the last. `label_column` is the control with the
     classes, any control with choices if not given.
     """
-    rows = []
+    rows, labels = [], label_column or CHOICE
     for entry in content:
         if not isinstance(entry, dict):
             msg = "an export of Label Studio is a list of tasks; a file of records is JSON lines, .jsonl"
@@ -81,14 +81,10 @@ def read_export(content: list[Any], source: str, label_column: str | None = None
         if "annotations" in entry:
             classes, status = _classes_of_task(entry["annotations"], label_column)
         else:
-            classes, status = (
-                _as_names(entry.get(NEW_CLASS)) or _as_names(entry.get(label_column or CHOICE)),
-                "",
-            )
+            classes, status = _as_names(entry.get(NEW_CLASS)) or _as_names(entry.get(labels)), ""
         known = {name: value for name, value in data.items() if isinstance(value, str | int | float)}
-        rows.append({**known, (label_column or CHOICE): classes, "status": status})
+        rows.append({**known, labels: classes, "status": status})
     names = dict.fromkeys(name for row in rows for name in row)
-    labels = label_column or CHOICE
     columns = {
         name: pa.array([row[name] for row in rows], pa.list_(pa.string()))
         if name == labels

@@ -75,7 +75,7 @@ class MapWidget(MapView, anywidget.AnyWidget):  # type: ignore[misc]
             else:
                 reply["state"] = self._session.act(str(name), asked)
                 if name == "update":
-                    reply["state"] = self._session.state(len(self._answers.changes), self._updater.number - 1)
+                    reply["state"] = self._updated_state()
         except UnseenError as error:
             reply["error"] = str(error)
         self.send(reply)
@@ -86,7 +86,11 @@ class MapWidget(MapView, anywidget.AnyWidget):  # type: ignore[misc]
 
     def update(self) -> None:  # noqa: D102
         super().update()
-        self.send({"state": self._session.state(len(self._answers.changes), self._updater.number - 1)})
+        self.send({"state": self._updated_state()})
+
+    def _updated_state(self) -> Content:
+        """Return the state with what the last update found."""
+        return self._session.state(len(self._answers.changes), self._updater.number - 1)
 
 
 def draw_svg(page: Content) -> str:
