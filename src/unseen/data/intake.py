@@ -129,7 +129,7 @@ class Intake:
             store = EdgeStore(self, stack)
             content = self.collect(Numbering(), store.add)
             graph = self._graph(store, content)
-        if self.nodes is not None and content.nodes is not None and self.nodes.first is not None:
+        if self.nodes is not None and content.nodes is not None and self.nodes.layout.first is not None:
             is_alone = graph.isolated[content.nodes.numbers]
             if len(is_alone) > 1 and is_alone[0] and not is_alone[1:].any():
                 self.nodes.warn_of_first_row()
@@ -198,7 +198,7 @@ class Intake:
         rows = [*chain(*content.features.values()), *content.labels, content.texts]
         numbers = [each.numbers for each in rows if each is not None and each.numbers is not None]
         if first_ends and not any(np.isin(part, list(first_ends)).any() for part in numbers):
-            line = f"{self.edges.first_place} ({', '.join(self.edges.first or ())})"
+            line = f"{self.edges.first_place} ({', '.join(self.edges.layout.first or ())})"
             logger.warning("%s is read as an edge, though its ids occur nowhere else%s", line, HEADER_HINT)
         for piece in content.labels:
             if (piece.numbers >= n_named).any():  # misspelt ids would become new nodes in silence
@@ -217,7 +217,7 @@ class Intake:
                 numbering.number(piece.nodes)
             known = len(numbering)
             src, dst = numbering.number(piece.src, piece.dst)
-            if not count and self.edges.first is not None and len(src):
+            if not count and self.edges.layout.first is not None and len(src):
                 ends = {int(src[0]), int(dst[0])}
                 lonely = ends if len(ends) == 2 and min(ends) >= known else lonely
             if any((part[not count :] == end).any() for end in lonely for part in (src, dst)):
