@@ -271,12 +271,11 @@ class Intake:
     def _graph(self, store: EdgeStore, content: NumberedRows) -> Graph:
         """Return the graph of numbered edges with the features of all nodes, or those of each type."""
         numbering = content.numbering
-        values = names = None
+        everyone = None
         if None in content.features:
             (table,) = content.features[None]
-            values, names = compact(table.values)[self.order_features(content)], table.names
-        tables = {key: pieces[0] for key, pieces in content.features.items()}
-        texts = collect_texts(tables.values(), len(numbering))
+            everyone = compact(table.values)[self.order_features(content)], table.names
+        texts = collect_texts(chain(*content.features.values()), len(numbering))
         if store.spilled is None:
             edges = Edges.join(store.pieces)
             typed = edges.types is not None or (content.nodes is not None and content.nodes.types is not None)
@@ -284,13 +283,13 @@ class Intake:
             if self.features_by_type or typed or stated or self.options.directed or edges.has_negative:
                 from unseen.data.relate import build_relation_graph  # plain graphs need none of it
 
-                features = tables if values is None else (values, names)
-                return build_relation_graph(edges, content, features, self.options, self.report, texts)
+                return build_relation_graph(edges, content, everyone, self.options, self.report, texts)
             ends, symmetrize = (edges.src, edges.dst), self.options.symmetrize
             adjacency = combine_edges(*ends, edges.weight, numbering, symmetrize, self.report)
         else:
             rows = store.spilled.sort(store.folder, numbering, self.options.symmetrize, self.report)
             adjacency = rows.matrix()
+        values, names = everyone or (None, None)
         return Graph(adjacency, values, numbering.ids, names, texts, _checked=True)
 
 
