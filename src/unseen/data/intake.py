@@ -121,10 +121,9 @@ class Intake:
         self.features = self.features_by_type.pop(None, None)
         self.labels = [LabelReader(source, *how) for source in labels]
         self.text = None if text is None else TextReader(text, *how)
-        self.texts: Any = None
 
-    def data(self) -> Data:
-        """Read everything and put it together."""
+    def data(self, encoder: Any = None) -> Data:
+        """Read everything and put it together; `encoder` makes vectors of texts."""
         with ExitStack() as stack:
             store = EdgeStore(self, stack)
             content = self.collect(Numbering(), store.add)
@@ -139,6 +138,10 @@ class Intake:
         logger.info(
             "read %s: %s", self.edges.name, describe_reading(graph, labels, self.report, self.options)
         )
+        if content.texts is not None:
+            from unseen.data.words import with_text
+
+            graph = with_text(graph, content.texts, encoder)
         return Data(graph, labels, self.report)
 
     def collect(
@@ -183,7 +186,7 @@ class Intake:
         if self.text is not None:
             n_before, found = len(numbering), self.text.whole(numbering)
             texts: Any = number_rows(found, numbering)
-            self.texts = content.texts = texts
+            content.texts = texts
             refuse_foreign_ids(self.edges.name, texts, n_before, numbering)
             if count := int(np.count_nonzero(texts.numbers >= n_before)):
                 name = show_path(texts.source)

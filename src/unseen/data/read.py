@@ -115,13 +115,7 @@ def read(
         features, labels = usual_parts(edges, features, labels, reading)
     if labels is None and reading.label_column:
         labels = attribute_source(edges, features, text)
-    intake = Intake(edges, nodes, features, as_list(labels), reading, text)
-    data = intake.data()
-    if intake.texts is None:
-        return data
-    from unseen.data.words import with_text
-
-    return replace(data, graph=with_text(data.graph, intake.texts, encoder))
+    return Intake(edges, nodes, features, as_list(labels), reading, text).data(encoder)
 
 
 def read_graph(
