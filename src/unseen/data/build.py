@@ -236,35 +236,19 @@ def build_labels(
     return Labels(indicator, classes, ids, answers)
 
 
-def refuse_unknown(piece: LabelRows, where: str, node_ids: IdArray) -> None:
-    """Raise the error that names the first row whose node is not there (-1)."""
-    strangers = np.flatnonzero(piece.numbers < 0)
+def refuse_unknown(piece: LabelRows, where: str, n: int, numbering: Numbering) -> None:
+    """Raise the error that names the first row whose node is not among the first `n`."""
+    refuse_foreign_ids(where, piece, n, numbering)
+    strangers = np.flatnonzero(piece.numbers >= n)
     if not len(strangers):
         return
     first = int(strangers[0])
-    if len(strangers) == len(piece.numbers) > 1 and len(node_ids):
-        raise no_common_id(where, node_ids[:3].tolist(), piece.source, piece.ids[:3].to_pylist())
     more = f", and {len(strangers)} rows in all name such nodes" if len(strangers) > 1 else ""
     remedy = ", or read the graph with labels=... to make nodes of them" if where == "the graph" else ""
     hint = "" if first else piece.hint
     node = piece.ids[first].as_py()
     msg = f"{piece.place(first)}: {where} has no node {node!r}{more}; remove such rows{remedy}{hint}"
     raise InputError(msg)
-
-
-def no_common_id(one: str, ids: Sequence[Any], other: str, others: Sequence[Any]) -> InputError:
-    """Return the error for two sources that share no id, with three ids of each.
-
-    Examples
-    --------
-    >>> no_common_id("'e.csv'", ["a"], "'l.csv'", [1, 2, 3, 4]).args[0].partition(";")[0]
-    "'e.csv' and 'l.csv' have no id in common: 'e.csv' has 'a', 'l.csv' has 1, 2, 3"
-    """
-    shown = [", ".join(repr(each) for each in list(some[:3])) for some in (ids, others)]
-    return InputError(
-        f"{one} and {other} have no id in common: {one} has {shown[0]}, {other} has {shown[1]}; "
-        "check that both name the nodes in the same way"
-    )
 
 
 def order_features(table: FeatureRows, nodes: Ints, numbering: Numbering, of_type: str = "") -> Ints:
@@ -292,14 +276,19 @@ def order_features(table: FeatureRows, nodes: Ints, numbering: Numbering, of_typ
 
 
 def refuse_foreign_ids(
-    edges: str, piece: FeatureRows | LabelRows, n_before: int, numbering: Numbering
+    known: str, piece: FeatureRows | LabelRows, n_before: int, numbering: Numbering
 ) -> None:
     """Raise an `InputError` if none of several ids of a source is among the `n_before` that sources before it named."""
     numbers = piece.numbers
-    if len(numbers) > 1 and n_before and numbers.min() >= n_before:
-        own, known = list(dict.fromkeys(numbers.tolist()))[:3], range(min(3, n_before))
-        names = [[numbering.name(k) for k in some] for some in (known, own)]
-        raise no_common_id(edges, names[0], piece.source, names[1])
+    if len(numbers) < 2 or not n_before or numbers.min() < n_before:
+        return
+    few = range(min(3, n_before)), list(dict.fromkeys(numbers.tolist()))[:3]
+    shown = [", ".join(repr(numbering.name(k)) for k in some) for some in few]
+    msg = (
+        f"{known} and {piece.source} have no id in common: {known} has {shown[0]}, {piece.source} has {shown[1]}; "
+        "check that both name the nodes in the same way"
+    )
+    raise InputError(msg)
 
 
 def compact(matrix: Features) -> Features:

@@ -121,15 +121,14 @@ class Intake:
         self.features = self.features_by_type.pop(None, None)
         self.labels = [LabelReader(source, *how) for source in labels]
         self.text = None if text is None else TextReader(text, *how)
-        self.texts: Any = None
 
-    def data(self) -> Data:
-        """Read everything and put it together."""
+    def data(self, encoder: Any = None) -> Data:
+        """Read everything and put it together; `encoder` makes vectors of texts."""
         with ExitStack() as stack:
             store = EdgeStore(self, stack)
             content = self.collect(Numbering(), store.add)
             graph = self._graph(store, content)
-        if self.nodes is not None and content.nodes is not None and self.nodes.first is not None:
+        if self.nodes is not None and content.nodes is not None and self.nodes.layout.first is not None:
             is_alone = graph.isolated[content.nodes.numbers]
             if len(is_alone) > 1 and is_alone[0] and not is_alone[1:].any():
                 self.nodes.warn_of_first_row()
@@ -139,6 +138,10 @@ class Intake:
         logger.info(
             "read %s: %s", self.edges.name, describe_reading(graph, labels, self.report, self.options)
         )
+        if content.texts is not None:
+            from unseen.data.words import with_text
+
+            graph = with_text(graph, content.texts, encoder)
         return Data(graph, labels, self.report)
 
     def collect(
@@ -183,7 +186,7 @@ class Intake:
         if self.text is not None:
             n_before, found = len(numbering), self.text.whole(numbering)
             texts: Any = number_rows(found, numbering)
-            self.texts = content.texts = texts
+            content.texts = texts
             refuse_foreign_ids(self.edges.name, texts, n_before, numbering)
             if count := int(np.count_nonzero(texts.numbers >= n_before)):
                 name = show_path(texts.source)
@@ -198,7 +201,7 @@ class Intake:
         rows = [*chain(*content.features.values()), *content.labels, content.texts]
         numbers = [each.numbers for each in rows if each is not None and each.numbers is not None]
         if first_ends and not any(np.isin(part, list(first_ends)).any() for part in numbers):
-            line = f"{self.edges.first_place} ({', '.join(self.edges.first or ())})"
+            line = f"{self.edges.first_place} ({', '.join(self.edges.layout.first or ())})"
             logger.warning("%s is read as an edge, though its ids occur nowhere else%s", line, HEADER_HINT)
         for piece in content.labels:
             if (piece.numbers >= n_named).any():  # misspelt ids would become new nodes in silence
@@ -217,7 +220,7 @@ class Intake:
                 numbering.number(piece.nodes)
             known = len(numbering)
             src, dst = numbering.number(piece.src, piece.dst)
-            if not count and self.edges.first is not None and len(src):
+            if not count and self.edges.layout.first is not None and len(src):
                 ends = {int(src[0]), int(dst[0])}
                 lonely = ends if len(ends) == 2 and min(ends) >= known else lonely
             if any((part[not count :] == end).any() for end in lonely for part in (src, dst)):
@@ -271,12 +274,11 @@ class Intake:
     def _graph(self, store: EdgeStore, content: NumberedRows) -> Graph:
         """Return the graph of numbered edges with the features of all nodes, or those of each type."""
         numbering = content.numbering
-        values = names = None
+        everyone = None
         if None in content.features:
             (table,) = content.features[None]
-            values, names = compact(table.values)[self.order_features(content)], table.names
-        tables = {key: pieces[0] for key, pieces in content.features.items()}
-        texts = collect_texts(tables.values(), len(numbering))
+            everyone = compact(table.values)[self.order_features(content)], table.names
+        texts = collect_texts(chain(*content.features.values()), len(numbering))
         if store.spilled is None:
             edges = Edges.join(store.pieces)
             typed = edges.types is not None or (content.nodes is not None and content.nodes.types is not None)
@@ -284,13 +286,13 @@ class Intake:
             if self.features_by_type or typed or stated or self.options.directed or edges.has_negative:
                 from unseen.data.relate import build_relation_graph  # plain graphs need none of it
 
-                features = tables if values is None else (values, names)
-                return build_relation_graph(edges, content, features, self.options, self.report, texts)
+                return build_relation_graph(edges, content, everyone, self.options, self.report, texts)
             ends, symmetrize = (edges.src, edges.dst), self.options.symmetrize
             adjacency = combine_edges(*ends, edges.weight, numbering, symmetrize, self.report)
         else:
             rows = store.spilled.sort(store.folder, numbering, self.options.symmetrize, self.report)
             adjacency = rows.matrix()
+        values, names = everyone or (None, None)
         return Graph(adjacency, values, numbering.ids, names, texts, _checked=True)
 
 

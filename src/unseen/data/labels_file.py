@@ -44,24 +44,21 @@ TABLES = ("text", "Parquet", "Feather", "JSON lines")
 def answers_of(labels: Labels) -> dict[str, Answer]:
     """Return what is known about every node that has a label or an answer, by the text of its id.
 
+    Answers to questions come last, in their order.
+
     Examples
     --------
     >>> answers_of(Labels.from_values(["red", None], [7, 8]))
     {'7': Answer(labels=('red',), status='', drawn='', pool=0)}
     """
-    return {str(node): answer for node, answer in _known_answers(labels).items()}
-
-
-def _known_answers(labels: Labels) -> dict[Any, Answer]:
-    """Return what is known about the nodes by their ids; answers to questions come last, in their order."""
     lists, answers = labels.to_lists(), labels.answers
-    known = dict[Any, Answer]()
+    known = dict[str, Answer]()
     for node in [*(node for node in lists if not isinstance(answers.get(node), Status)), *answers]:
         names, status = tuple(lists.get(node, ())), answers.get(node, "")
         if isinstance(status, Status):
-            known[node] = Answer(names, str(status), status.drawn, status.pool)
+            known[str(node)] = Answer(names, str(status), status.drawn, status.pool)
         else:
-            known[node] = Answer(names, status, GROUP if node in labels.guesses else "")
+            known[str(node)] = Answer(names, status, GROUP if node in labels.guesses else "")
     return known
 
 
@@ -90,7 +87,7 @@ def answer_table(labels: Labels) -> pa.Table:
         rows, columns = labels.indicator.nonzero()
         names = pa.array(list(labels.classes), text).take(pa.array(columns))
         return pa.table({"node": nodes.take(pa.array(rows)), "label": names})
-    known = _known_answers(labels)
+    known = answers_of(labels)
     places = match_ids(as_ids(list(known)), labels.node_ids).tolist()
     cells = [
         (place, name, *(answer[1:] if k == 0 else Answer()[1:]))

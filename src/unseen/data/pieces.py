@@ -143,8 +143,8 @@ class Reader(Generic[Piece]):
         Which column was taken for what (``src``, ``dst``, ``weight``; ``node``, ``label``), by its position.
     ignored : tuple of str, or None
         Columns that are not used; None: the role takes all of them.
-    layout : TextLayout or None
-        That of a text file.
+    layout : TextLayout
+        That of a text file; its `first` is a first row where the file does not tell whether it is a header.
     notice : str
         Which columns were taken, where they are not called as the documentation calls them.
     """
@@ -161,24 +161,19 @@ class Reader(Generic[Piece]):
         self.names: tuple[str, ...] = ()
         self.positions: dict[str, int] = {}
         self.ignored: tuple[str, ...] | None = None
-        self.layout: TextLayout | None = None
+        self.layout = TextLayout(None, 0)
         self.notice = ""
         self._file, self._started = self.name, False
 
     @property
-    def first(self) -> tuple[str, ...] | None:
-        """The first row where the file does not tell whether it is a header."""
-        return None if self.layout is None else self.layout.first
-
-    @property
     def first_place(self) -> str:
         """Where the first row, or the header, is."""
-        return f"{self._file}, line {self.layout.line if self.layout is not None else 1}"
+        return f"{self._file}, line {self.layout.line}"
 
     @property
     def delimiter(self) -> str | None:
         """What separates the columns of text, a blank for any run of blanks and tabs; None: one column, or not text."""
-        return None if self.layout is None else self.layout.delimiter
+        return self.layout.delimiter
 
     @property
     def columns(self) -> dict[str, str | int]:
@@ -189,8 +184,10 @@ class Reader(Generic[Piece]):
     def notices(self) -> list[str]:
         """What a user should know about these choices."""
         notices = [self.notice, describe_ignored(self.name, self.ignored or ())]
-        if self.first is not None and self.role != "nodes":
-            notices.append(f"{self.first_place} ({', '.join(self.first)}) is read as data{HEADER_HINT}")
+        if self.layout.first is not None and self.role != "nodes":
+            notices.append(
+                f"{self.first_place} ({', '.join(self.layout.first)}) is read as data{HEADER_HINT}"
+            )
         return [notice for notice in notices if notice]
 
     def open(self, n_bytes: int | None = None) -> None:
@@ -198,12 +195,12 @@ class Reader(Generic[Piece]):
         self.in_pieces = n_bytes is not None
         self._batches = self._read_batches(n_bytes)
         self._batch: Any = next(self._batches)
-        if self.layout is not None and self.names and not self._batch.n_rows:
+        if isinstance(self._batch, Table) and self._batch.text and self.names and not self._batch.n_rows:
             logger.warning("%s has a header but no rows", show_path(self.name))
 
     def pieces(self, known: Numbering | None = None) -> Iterator[Piece]:
         """Yield the source in pieces of some million rows, or at once where its first row may be a header."""
-        if isinstance(self._batch, MatrixBatch) or (self.first is not None and self.role != "edges"):
+        if isinstance(self._batch, MatrixBatch) or (self.layout.first is not None and self.role != "edges"):
             yield self.whole(known)
             return
         group, rows = list[Table](), 0
@@ -222,13 +219,13 @@ class Reader(Generic[Piece]):
         batches: list[Any] = [self._batch, *self._batches]
         self._batch = None
         batch: Any = batches[0] if isinstance(batches[0], MatrixBatch) else Table.join(batches)
-        if self.first is not None and self.role != "edges" and self._is_first_row_header(batch, known):
+        if self.layout.first is not None and self.role != "edges" and self._is_first_row_header(batch, known):
             batch = rename_columns(batch.with_header(self.names, ""), self.role, self.options)
         return self._read(batch)
 
     def _is_first_row_header(self, table: Table, known: Numbering | None) -> bool:
         """Return whether a first row that may be a header is one: the user says so, or all other ids are known."""
-        ids, cells = table.ids(0, "node"), self.first or ()
+        ids, cells = table.ids(0, "node"), self.layout.first or ()
         numbers = np.full(len(ids), -1) if known is None else known.find(ids)
         elsewhere = numbers[0] >= 0 or pc.index(ids[1:], ids[0]).as_py() >= 0
         reason = "header=True" if self.options.header else ""
@@ -238,7 +235,7 @@ class Reader(Generic[Piece]):
             return False
         if not elsewhere and known and len(ids) > 1 and bool((numbers[1:] >= 0).all()):
             reason = f"{cells[0]!r} is the only id that no other file has"
-        if reason and self.layout is not None:
+        if reason:
             self.names, self.layout = cells, replace(self.layout, names=cells, first=None)
             logger.info("%s (%s) was taken as a header: %s", self.first_place, ", ".join(cells), reason)
             return True
@@ -248,7 +245,7 @@ class Reader(Generic[Piece]):
 
     def warn_of_first_row(self) -> None:
         """Log a warning about a first row that is kept as data, and may be a header."""
-        line = f"{self.first_place} ({', '.join(self.first or ())})"
+        line = f"{self.first_place} ({', '.join(self.layout.first or ())})"
         logger.warning("%s is read as data, though its id occurs nowhere else%s", line, HEADER_HINT)
 
     def _read_batches(self, n_bytes: int | None) -> Iterator[Table | MatrixBatch]:
@@ -258,7 +255,8 @@ class Reader(Generic[Piece]):
                 yield self._as_table(batch)
                 continue
             if k == 0:
-                self.names, self.layout, self._file = batch.names or (), batch.layout, batch.source
+                self.names, self._file = batch.names or (), batch.source
+                self.layout = batch.layout or self.layout
             batch = rename_columns(batch, self.role, self.options)
             self.report.comments += batch.comments
             names = batch.names if k == 0 else names
@@ -298,7 +296,6 @@ class Reader(Generic[Piece]):
 
     def _describe_columns(self, names: Sequence[str]) -> str:
         """Return which columns were taken (``edges.csv: from -> to, weight n``), nothing for ``src,dst,weight``."""
-        reason = "" if self.layout is None else self.layout.reason
         taken = {meaning: names[k].strip().lower() for meaning, k in self.positions.items() if names}
         documented = all(name in (meaning, PANDAS_INDEX) for meaning, name in taken.items())
         if not self.names or documented:
@@ -307,8 +304,8 @@ class Reader(Generic[Piece]):
         parts: list[str] = [f"{columns.pop('src')} -> {columns.pop('dst')}"] if self.role == "edges" else []
         parts += [f"{key} {name}" for key, name in columns.items() if key in USUAL or key != name.lower()]
         notice = ", ".join(parts)
-        if self.layout is not None and reason:
-            notice += f" (line {self.layout.line} was taken as a header: {reason})"
+        if self.layout.reason:
+            notice += f" (line {self.layout.line} was taken as a header: {self.layout.reason})"
         return f"{show_path(self.name)}: {notice}"
 
     def _as_table(self, matrix: MatrixBatch) -> Table | MatrixBatch:
@@ -346,7 +343,7 @@ def require_columns(readers: Sequence[Reader[Any]], options: Options) -> None:
         if fitting and not any(name in reader.names for reader in fitting):
             option = f"{usual}_column" if usual in ("node", "label") else usual
             file, flag = fitting[0], option.replace("_", "-")
-            have = list_names(file.names or file.first or ())
+            have = list_names(file.names or file.layout.first or ())
             msg = f"{file.name} has no column {name!r} ({option}=..., --{flag}); it has {have}"
             raise InputError(msg)
 

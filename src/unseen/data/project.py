@@ -52,9 +52,17 @@ class Project:
 
 def read_project(path: Path, declared: Mapping[str, Parameter]) -> Project:
     """Read a project file; every key must be one of `declared`, and every file must exist."""
-    text = _read_text(path)
     try:
+        text = path.read_bytes().decode("utf-8-sig")
         values = tomllib.loads(text)
+    except FileNotFoundError:
+        raise missing_file(path, "`unseen init` writes a project file") from None
+    except UnicodeDecodeError as error:
+        msg = f"{path} is not a text in UTF-8 (byte {error.start}); save it as UTF-8"
+        raise InputError(msg) from None
+    except OSError as error:
+        msg = f"cannot read {path}: {error.strerror}"
+        raise InputError(msg) from None
     except tomllib.TOMLDecodeError as error:
         raise _syntax_error(path, text, error) from None
     project = Project(path, {}, text)
@@ -110,19 +118,6 @@ def split_type(text: str, folder: Path) -> tuple[str, str]:
     """Return the prefix ``TYPE=`` of a feature file, or an empty text, and the file."""
     node_type, equals, file = text.partition("=")
     return (node_type + equals, file) if equals and not (folder / text).exists() else ("", text)
-
-
-def _read_text(path: Path) -> str:
-    try:
-        return path.read_bytes().decode("utf-8-sig")
-    except FileNotFoundError:
-        raise missing_file(path, "`unseen init` writes a project file") from None
-    except UnicodeDecodeError as error:
-        msg = f"{path} is not a text in UTF-8 (byte {error.start}); save it as UTF-8"
-        raise InputError(msg) from None
-    except OSError as error:
-        msg = f"cannot read {path}: {error.strerror}"
-        raise InputError(msg) from None
 
 
 def _syntax_error(path: Path, text: str, error: tomllib.TOMLDecodeError) -> InputError:

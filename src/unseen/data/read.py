@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -115,13 +114,7 @@ def read(
         features, labels = usual_parts(edges, features, labels, reading)
     if labels is None and reading.label_column:
         labels = attribute_source(edges, features, text)
-    intake = Intake(edges, nodes, features, as_list(labels), reading, text)
-    data = intake.data()
-    if intake.texts is None:
-        return data
-    from unseen.data.words import with_text
-
-    return replace(data, graph=with_text(data.graph, intake.texts, encoder))
+    return Intake(edges, nodes, features, as_list(labels), reading, text).data(encoder)
 
 
 def read_graph(
@@ -190,10 +183,9 @@ def read_labels(
     known = Numbering()
     known.number(id_column(graph.node_ids, "node_ids"))
     readers = [LabelReader(one, options, report) for one in as_list(source)]
-    rows = [read_whole(reader, known) for reader in readers]
-    rows = [replace(piece, numbers=known.find(piece.ids)) for piece in rows]
+    rows = [number_rows(read_whole(reader, known), known) for reader in readers]
     for piece in rows:
-        refuse_unknown(piece, where, graph.node_ids)
+        refuse_unknown(piece, where, graph.n_nodes, known)
     return build_labels(rows, known, report, graph)
 
 

@@ -25,16 +25,17 @@ if TYPE_CHECKING:
 def build_relation_graph(
     edges: Edges,
     content: NumberedRows,
-    features: Mapping[Any, FeatureRows] | tuple[Features, tuple[str, ...] | None],
+    everyone: tuple[Features, tuple[str, ...] | None] | None,
     options: Options,
     report: Report,
     texts: Any = None,
 ) -> Graph:
-    """Return the graph; `features` are rows by type, or those of all nodes with the names of their columns.
+    """Return the graph; `everyone` has the features of all nodes with the names of their columns, if there are any.
 
     Relations come in the order of their first edges; the types of that edge are those of the relation.
     """
-    numbering, by_type = content.numbering, features if isinstance(features, Mapping) else {}
+    numbering = content.numbering
+    by_type = {key: pieces[0] for key, pieces in content.features.items() if key is not None}
     types, codes = _node_types(content, by_type)
     _require_types(codes, edges, numbering)
     first, second = edges.src, edges.dst
@@ -70,8 +71,8 @@ def build_relation_graph(
     stored: dict[str | None, tuple[Features, Any]] = {}
     for k, key in enumerate(types):
         own = np.flatnonzero(codes == k)
-        if not isinstance(features, Mapping):
-            stored[key] = (features[0][own], features[1])
+        if everyone is not None:
+            stored[key] = (everyone[0][own], everyone[1])
         elif key in by_type:
             stored[key] = (_rows_of_type(str(key), by_type[key], own, numbering), by_type[key].names)
     return Graph.from_relations(

@@ -287,13 +287,11 @@ def missing_file(path: Path, remedy: str) -> InputError:
     """Return the error for a file that does not exist, with the nearest name in its folder."""
     if not os.path.isdir(path.parent):  # noqa: PTH112  # False, too, of a name no file system takes
         return InputError(f"there is no file {str(path)!r}, and no folder {str(path.parent)!r}; {remedy}")
-    names = sorted(each.name for each in path.parent.iterdir())
-    stem = path.name.lower().partition(".")[0]
-    near = [name for name in names if name.lower().partition(".")[0] == stem]
-    if not near:  # the suffix says nothing about how similar two names are
-        stems = {name.lower().partition(".")[0]: name for name in reversed(names)}
-        near = [stems[each] for each in difflib.get_close_matches(stem, stems, n=1)]
-    hint = f"the nearest name in that folder is {near[0]!r}; " if near else ""
+    names = sorted((each.name for each in path.parent.iterdir()), reverse=True)
+    # the suffix says nothing about how similar two names are
+    stems = {name.lower().partition(".")[0]: name for name in names}
+    near = difflib.get_close_matches(path.name.lower().partition(".")[0], stems, n=1)
+    hint = f"the nearest name in that folder is {stems[near[0]]!r}; " if near else ""
     return InputError(f"there is no file {str(path)!r}; {hint}{remedy}")
 
 

@@ -16,7 +16,7 @@ from unseen.data.names import DATE, NUMBER
 from unseen.data.tables import Table, drop_missing_words
 from unseen.errors import InputError, counted, logger, show_path
 from unseen.graph import Graph
-from unseen.ids import Array, Floats, Singles, match_ids
+from unseen.ids import Array, Floats, Singles
 
 if TYPE_CHECKING:
     from unseen.data.pieces import FeatureRows
@@ -86,11 +86,10 @@ def with_text(graph: Graph, piece: FeatureRows, encoder: Any) -> Graph:
         msg = "texts are for graphs whose nodes are of one type; give the words of each type as its features"
         raise InputError(msg)
     name = piece.source.replace("`labels`", "`text`")  # which are read in the same way
-    rows = match_ids(piece.node_ids, graph.node_ids)
     texts = np.full(graph.n_nodes, "", dtype=object)
-    texts[rows] = piece.values.ravel()
-    if len(rows) < graph.n_nodes:
-        logger.info("%s: %s without a text", show_path(name), counted(graph.n_nodes - len(rows), "node"))
+    texts[piece.numbers] = piece.values.ravel()
+    if n_without := graph.n_nodes - len(piece.numbers):
+        logger.info("%s: %s without a text", show_path(name), counted(n_without, "node"))
     blocks = [words_of(texts.tolist(), name)]
     if encoder is not None:
         vectors = encode_texts(encoder, texts.tolist())
