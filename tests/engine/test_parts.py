@@ -114,24 +114,16 @@ def test_products_of_parts_are_those_of_the_whole(planted: unseen.Dataset, tmp_p
 
 
 CASES = [
-    ("rect-n", {"n_components": 24, "epochs": 30}, "sparse"),
-    ("rect-n", {"n_components": 24, "epochs": 30}, None),
-    ("rect-n", {"n_components": 24, "features": "identity"}, None),
-    ("rect-n", {"n_components": 24, "hidden": (16,), "epochs": 20}, "dense"),
-    ("rect-l", {"n_components": 24, "svd_components": 30}, "sparse"),
-    ("rect-l", {"n_components": 24}, "dense"),
-    ("rect-l", {"n_components": 24, "svd_components": 30}, None),
-    (
-        "rect-l",
-        {"n_components": 24, "svd_components": 30, "input": "raw", "readout": "median", "epochs": 20},
-        "sparse",
-    ),
-    ("rect-l", {"n_components": 24, "svd_components": 10, "features": "identity"}, None),
-    ("rect", {"n_components": 48, "svd_components": 30}, "sparse"),
-    ("mfdw", {"n_components": 24}, None),
-    ("mfdw", {"n_components": 24, "init": "uniform", "solver": "gradient"}, None),
-    ("rsdne-light", {"n_components": 24, "n_candidates": 20}, None),
-    ("rsdne-light", {"n_components": 24, "intra": "random", "inter": False}, None),
+    ("rect-n", {"epochs": 30}, "sparse"),
+    ("rect-n", {"features": "identity"}, None),
+    ("rect-n", {"hidden": (16,), "epochs": 20}, "dense"),
+    ("rect-l", {}, "dense"),
+    ("rect-l", {"svd_components": 30, "input": "raw", "readout": "median", "epochs": 20}, "sparse"),
+    ("rect-l", {"svd_components": 10, "features": "identity"}, None),
+    ("rect", {"svd_components": 30}, "sparse"),
+    ("mfdw", {"init": "uniform", "solver": "gradient"}, None),
+    ("rsdne-light", {"n_candidates": 20}, None),
+    ("rsdne-light", {"intra": "random", "inter": False}, None),
 ]
 
 
@@ -149,7 +141,7 @@ def test_parts_train_to_the_vectors_of_the_whole(
     folder = _write(planted, tmp_path, 3, features=features)
 
     def fit(graph: Any, labels: Any) -> Any:
-        return unseen.make_method(name, **params, random_state=0).fit(graph, labels)
+        return unseen.make_method(name, n_components=24, **params, random_state=0).fit(graph, labels)
 
     whole = fit(*_whole(folder))
     parts = _on_parts(folder, 3, fit)

@@ -121,8 +121,10 @@ def write(graph: Graph, role: Role, path: Path) -> Files:  # noqa: ARG001
     networkx = need_library("networkx", suffix, "formats")
     if suffix in _PLAIN_EDGES:
         require_plain(graph, path, suffix)
-    odd = next((each for each in graph.node_ids.tolist() if not _can_hold(str(each), suffix)), None)
-    if odd is not None:
+    forbidden = {'"', "\\"} if suffix in _PAJEK else set()
+    names = ((each, str(each)) for each in graph.node_ids.tolist())
+    odd = next((each for each, name in names if not name.isprintable() or forbidden & set(name)), None)
+    if odd is not None:  # XML has no control characters
         msg = f"{path}: {suffix} cannot hold the id {odd!r}; use .csv or .parquet"
         raise UnsupportedError(msg)
     if suffix in _PAJEK:
@@ -139,8 +141,3 @@ def write(graph: Graph, role: Role, path: Path) -> Files:  # noqa: ARG001
         theirs = networkx.relabel_nodes(theirs, str)
     name = _NAMES.get(suffix, suffix[1:])
     return {path: lambda temporary: getattr(networkx, f"write_{name}")(theirs, str(temporary))}
-
-
-def _can_hold(node: str, suffix: str) -> bool:
-    r"""Whether an id is given back from the format: XML has no control characters, Pajek no " and no \."""
-    return node.isprintable() and not (suffix in _PAJEK and {'"', "\\"} & set(node))
