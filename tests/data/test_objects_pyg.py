@@ -77,54 +77,36 @@ def test_pyg_number_of_nodes() -> None:
     )
 
 
-TWICE = Data(edge_index=torch.tensor([[0, 0], [1, 1]]), num_nodes=2)
+PLAIN = {"edge_index": EDGE_INDEX, "num_nodes": 3}
+TWICE = {"edge_index": torch.tensor([[0, 0], [1, 1]]), "num_nodes": 2}
+FAULTY: list[tuple[Callable[..., object], dict[str, object], dict[str, object], str]] = [
+    (graph_from_pyg, {"x": torch.eye(2)}, {}, "the data has no `edge_index`"),
+    (graph_from_pyg, {"x": torch.eye(2), "edge_index": EDGE_INDEX}, {}, "names the node 2, but the data has 2"),
+    (graph_from_pyg, PLAIN | {"edge_index": EDGE_INDEX - 1}, {}, "`edge_index` names the node -1"),
+    (graph_from_pyg, PLAIN | {"edge_index": EDGE_INDEX.T}, {}, "must be whole numbers of shape"),
+    (graph_from_pyg, PLAIN | {"edge_weight": torch.ones(3)}, {}, r"`edge_weight` has shape \(3,\).* each of 4 edges"),
+    (graph_from_pyg, TWICE, {"symmetrize": "error"}, "`edge_index` lists a pair more than once"),
+    (labels_from_pyg, {}, {}, "the data has no `y`"),
+    (labels_from_pyg, {"y": torch.tensor([0])}, {"attribute": "team"}, "no `team` to take labels from; it has 'y'"),
+    (labels_from_pyg, {"y": torch.tensor([3]), "class_names": ["a"]}, {}, "has 1 names but `y` has the class number 3"),
+    (labels_from_pyg, {"y": torch.tensor([0.5])}, {}, r"`y` holds 0\.5; class numbers are whole and start at 0"),
+    (labels_from_pyg, {"y": torch.tensor([-2])}, {}, "`y` holds -2; class numbers are whole and start at 0"),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("call", "sentence"),
-    [
-        (lambda: graph_from_pyg(HeteroData()), "the HeteroData has no edges, so that there is no relation"),
-        (lambda: graph_from_pyg(Data(x=torch.eye(2))), "the data has no `edge_index`"),
-        (
-            lambda: graph_from_pyg(Data(x=torch.eye(2), edge_index=EDGE_INDEX)),
-            "names the node 2, but the data has 2",
-        ),
-        (
-            lambda: graph_from_pyg(Data(edge_index=EDGE_INDEX - 1, num_nodes=3)),
-            "`edge_index` names the node -1",
-        ),
-        (
-            lambda: graph_from_pyg(Data(edge_index=EDGE_INDEX.T, num_nodes=3)),
-            "must be whole numbers of shape",
-        ),
-        (
-            lambda: graph_from_pyg(Data(edge_index=EDGE_INDEX, edge_weight=torch.ones(3), num_nodes=3)),
-            r"`edge_weight` has shape \(3,\).* one number for each of 4 edges",
-        ),
-        (lambda: graph_from_pyg(TWICE, symmetrize="error"), "`edge_index` lists a pair more than once"),
-        (lambda: to_pyg(unseen.Graph.from_edges([0], [1], [1e300])), "edge weights go beyond what float32"),
-        (lambda: labels_from_pyg(Data()), "the data has no `y`"),
-        (
-            lambda: labels_from_pyg(Data(y=torch.tensor([0])), "team"),
-            "no `team` to take labels from; it has 'y'",
-        ),
-        (
-            lambda: labels_from_pyg(Data(y=torch.tensor([3]), class_names=["a"])),
-            "`class_names` has 1 names but `y` has the class number 3",
-        ),
-        (
-            lambda: labels_from_pyg(Data(y=torch.tensor([0.5]))),
-            r"`y` holds 0\.5; class numbers are whole and start at 0",
-        ),
-        (
-            lambda: labels_from_pyg(Data(y=torch.tensor([-2]))),
-            "`y` holds -2; class numbers are whole and start at 0",
-        ),
-    ],
-)
-def test_pyg_at_fault(call: Callable[[], object], sentence: str) -> None:
+@pytest.mark.parametrize(("read", "content", "options", "sentence"), FAULTY)
+def test_pyg_at_fault(
+    read: Callable[..., object], content: dict[str, object], options: dict[str, object], sentence: str
+) -> None:
     with pytest.raises(unseen.InputError, match=sentence):
-        call()
+        read(Data(**content), **options)
+
+
+def test_what_pyg_cannot_hold_or_lacks() -> None:
+    with pytest.raises(unseen.InputError, match="the HeteroData has no edges, so that there is no relation"):
+        graph_from_pyg(HeteroData())
+    with pytest.raises(unseen.InputError, match="edge weights go beyond what float32"):
+        to_pyg(unseen.Graph.from_edges([0], [1], [1e300]))
 
 
 def test_labels_from_pyg() -> None:

@@ -18,8 +18,8 @@ from unseen.data.opened import free_memory
 from unseen.engine import run as run_module
 from unseen.engine.memory import Job, check_memory, estimate_peak, make_job
 from unseen.engine.run import Run
-from unseen.engine.scratch import is_on_disk
 from unseen.errors import InputError
+from unseen.ids import mapped_file
 from unseen.methods.neural.training import Optimizer
 from unseen.methods.registry import method_class
 
@@ -141,7 +141,7 @@ def test_moments_on_disk_change_no_bit(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(run_module, "LARGE", 1000)
     monkeypatch.setattr("unseen.methods.neural.training.BLOCK", 2000)
     run = Run(scratch=tmp_path)
-    assert is_on_disk(Optimizer([torch.zeros(600)], 0.1, run)._moments[0][0])
+    assert mapped_file(Optimizer([torch.zeros(600)], 0.1, run)._moments[0][0])
     assert np.array_equal(fit(run), expected)
     assert not any(tmp_path.iterdir())
 

@@ -11,8 +11,9 @@ import pytest
 import unseen
 from unseen.engine import run as module
 from unseen.engine.run import Run, Shared
-from unseen.engine.scratch import disk_zeros, is_on_disk, release_pages
+from unseen.engine.scratch import disk_zeros, release_pages
 from unseen.errors import OutputError
+from unseen.ids import mapped_file
 
 
 def test_a_fit_has_a_generator_of_its_own() -> None:
@@ -69,11 +70,11 @@ def test_the_structure_half_is_trained_once_for_one_graph(monkeypatch: pytest.Mo
 def test_large_arrays_lie_on_disk_where_there_is_a_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert not is_on_disk(Run().zeros((3, 2)))
-    assert not is_on_disk(Run(scratch=tmp_path).zeros((3, 2)))
+    assert mapped_file(Run().zeros((3, 2))) is None
+    assert mapped_file(Run(scratch=tmp_path).zeros((3, 2))) is None
     monkeypatch.setattr(module, "LARGE", 4)
     array = Run(scratch=tmp_path).zeros((3000, 2))
-    assert is_on_disk(array)
+    assert mapped_file(array)
     array[:] = 7
     release_pages(array)
     assert (array == 7).all()
@@ -87,7 +88,7 @@ def test_space_is_claimed_on_systems_that_cannot_allocate_a_file(
     monkeypatch.setattr("unseen.engine.scratch.BLOCK_BYTES", 1000)
     array = disk_zeros((700, 3), tmp_path)
     array[-1] = 2
-    assert is_on_disk(array)
+    assert mapped_file(array)
     assert array.shape == (700, 3)
     assert array.sum() == 6
 

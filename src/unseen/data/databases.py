@@ -10,8 +10,8 @@ import contextlib
 import re
 import sqlite3
 import sys
-import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote
 
@@ -32,6 +32,8 @@ RESULTS = "unseen_predictions"
 """The table that `unseen predict` writes, which is not read."""
 _ROWS = 1 << 14
 """Rows that are read between two looks at the memory."""
+_STEPS = 100
+"""Steps of SQLite between two looks at the clock."""
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 
 
@@ -40,14 +42,19 @@ def read(file: File, role: Role, options: Options, n_bytes: int | None) -> Batch
     with file.path.open("rb") as content:
         is_sqlite = content.read(len(_SQLITE)) == _SQLITE
     database_type = _Sqlite if is_sqlite else _DuckDB
-    with (
-        explain_errors(file, "database"),
-        contextlib.closing(database_type(file)) as database,
-        _time_bound(database),
-    ):
-        tables = {name: database.columns(name) for name in database.tables if name != RESULTS}
-        name = _choose_table(file, role, options, tables, database.refused)
-        table = database.read(name, tables[name])
+    seconds = SECONDS + SECONDS_PER_MEGABYTE * file.size / 1e6
+    last = time.monotonic() + seconds
+    with explain_errors(file, "database"):
+        try:
+            with contextlib.closing(database_type(file, lambda: time.monotonic() > last)) as database:
+                tables = {name: database.columns(name) for name in database.tables if name != RESULTS}
+                name = _choose_table(file, role, options, tables, database.refused)
+                table = database.read(name, tables[name])
+        except (TimeoutError, sqlite3.OperationalError):
+            if time.monotonic() <= last:
+                raise
+            msg = f"reading {file.name} took more than {seconds:.0f} s and was stopped; write a .parquet"
+            raise InputError(msg) from None
     yield from_arrow(table, f"{file.name}, table {name!r}")
 
 
@@ -60,11 +67,12 @@ class _Sqlite:
         Tables with stored rows, and the views and virtual tables, which are not read.
     """
 
-    def __init__(self, file: File) -> None:
+    def __init__(self, file: File, is_late: Callable[[], bool]) -> None:
         self.file = file
         address = f"file:{quote(str(file.path.resolve()))}?mode=ro"
         self.connection = sqlite3.connect(address, uri=True)
-        self.interrupt, self.close = self.connection.interrupt, self.connection.close
+        self.connection.set_progress_handler(is_late, _STEPS)
+        self.close = self.connection.close
         for setting in ("trusted_schema = off", "query_only = on", "cell_size_check = on"):
             self.connection.execute(f"PRAGMA {setting}")
         limit = min(memory_bound(file.size, file.max_memory)[0], 2**31 - 1)
@@ -96,9 +104,9 @@ class _Sqlite:
 class _DuckDB:
     """A DuckDB file that is only read; see `_Sqlite`. A table outside of the schema ``main`` is ``schema.table``."""
 
-    def __init__(self, file: File) -> None:
+    def __init__(self, file: File, is_late: Callable[[], bool]) -> None:
         duckdb = need_library("duckdb", file.name, "scale")
-        self.file, self._errors = file, duckdb
+        self.file, self._errors, self._is_late = file, duckdb, is_late
         config = {
             "enable_external_access": False,
             "autoinstall_known_extensions": False,
@@ -109,7 +117,7 @@ class _DuckDB:
             "arrow_large_buffer_size": True,
         }
         self.connection = duckdb.connect(str(file.path), read_only=True, config=config)
-        self.interrupt, self.close = self.connection.interrupt, self.connection.close
+        self.close = self.connection.close
         self._sql = {
             name if schema == "main" else f"{schema}.{name}": (f"{_quote(schema)}.{_quote(name)}", sql)
             for schema, name, sql in self._rows("schema_name, table_name, sql", "duckdb_tables()")
@@ -144,6 +152,8 @@ class _DuckDB:
                 size += batch.nbytes
                 self.file.require_room(size, count)
                 batches.append(batch)
+                if self._is_late():
+                    raise TimeoutError
         except self._errors.OutOfMemoryException:
             raise MemoryError from None
         table = pa.Table.from_batches(batches, reader.schema)
@@ -152,34 +162,6 @@ class _DuckDB:
             if not any(is_plain(column.type) for is_plain in plain):  # decimals, dates, categories
                 table = table.set_column(k, columns[k], as_column(column.to_pylist()))
         return table
-
-
-@contextlib.contextmanager
-def _time_bound(database: Any) -> Iterator[None]:
-    """Interrupt the queries of the block when they take too long."""
-    seconds = SECONDS + SECONDS_PER_MEGABYTE * database.file.size / 1e6
-    done, expired = threading.Event(), threading.Event()
-
-    def watch() -> None:
-        if done.wait(seconds):
-            return
-        expired.set()
-        database.interrupt()
-        while not done.wait(0.05):  # between two queries an interrupt is lost
-            database.interrupt()
-
-    watcher = threading.Thread(target=watch, daemon=True)
-    watcher.start()
-    try:
-        yield
-    except Exception:
-        if not expired.is_set():
-            raise
-        msg = f"reading {database.file.name} took more than {seconds:.0f} s and was stopped; write a .parquet"
-        raise InputError(msg) from None
-    finally:
-        done.set()
-        watcher.join()
 
 
 def _choose_table(

@@ -162,7 +162,8 @@ def load_debian(path: Path = DEBIAN_FILE) -> Dataset:
         msg = f"the bundled data set {path} is not the file that was published; install the package again"
         raise DatasetError(msg)
     with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
-        nodes, words, sections = (_lines(arrays[key]) for key in ("nodes", "words", "sections"))
+        texts = (arrays[key].tobytes().decode() for key in ("nodes", "words", "sections"))
+        nodes, words, sections = (text.split("\n") for text in texts)
         src, dst, section = arrays["src"], arrays["dst"], arrays["section"]
         word_counts, word_columns = arrays["word_counts"], arrays["word_columns"]
     indptr = np.r_[0, np.cumsum(word_counts, dtype=np.int64)]
@@ -196,7 +197,3 @@ def user_folder(data_dir: str | PathLike[str] | None) -> Path | None:
         raise DatasetError(msg)
     logger.warning("UNSEEN_DATA is %r, which is not a folder", place)
     return None
-
-
-def _lines(encoded: npt.NDArray[np.uint8]) -> list[str]:
-    return encoded.tobytes().decode().split("\n")

@@ -74,7 +74,8 @@ def atomic_paths(*paths: AnyPath) -> Iterator[tuple[Path, ...]]:
             with explain_errors(target):
                 with contextlib.suppress(FileNotFoundError):
                     temporary.chmod(stat.S_IMODE(target.stat().st_mode))
-                _flush(temporary)
+                with temporary.open("rb") as file:
+                    os.fsync(file.fileno())
         try:
             for target, temporary in files.items():
                 with explain_errors(target):
@@ -272,11 +273,3 @@ def _remove(path: Path) -> None:
             return
         shutil.rmtree(path, ignore_errors=True)
         time.sleep(0.05)
-
-
-def _flush(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -40,28 +40,33 @@ def parse_mat(data: bytes, require_room: Callable[..., None] = lambda *_: None) 
 
     `require_room` takes the bytes that are unpacked so far and a number of rows, and raises where that is too much.
     """
-    order = _find_byte_order(data)
+    mark = data[126:128]
+    _refuse(
+        len(data) < _HEADER or mark not in (b"IM", b"MI"),
+        "it has no header of a Matlab file of version 5 to 7",
+    )
+    order = "<" if mark == b"IM" else ">"
+    (version,) = struct.unpack(order + "H", data[124:126])
+    _refuse(version >> 8 != 1, "it is of version 7.3 or unknown, save it with `save -v7`")
     variables: dict[str, sp.csc_array | npt.NDArray[Any] | None] = {}
     total = 0
     for kind, body in _iterate_elements(data[_HEADER:], order):
         if kind == _COMPRESSED:
-            content = _unpack(body, total, require_room)
-            total += len(content)
-            kind, body = next(_iterate_elements(content, order), (0, b""))
+            unpacker, parts = zlib.decompressobj(), list[bytes]()
+            try:
+                while body and not unpacker.eof:
+                    parts.append(unpacker.decompress(body, 1 << 24))
+                    total += len(parts[-1])
+                    require_room(total)
+                    body = unpacker.unconsumed_tail
+            except zlib.error:
+                parts = []
+            _refuse(not unpacker.eof, "a compressed element cannot be unpacked")
+            kind, body = next(_iterate_elements(b"".join(parts), order), (0, b""))
         if kind == _MATRIX:
             name, value = _read_matrix(body, order, require_room)
             variables[name] = value
     return variables
-
-
-def _find_byte_order(data: bytes) -> str:
-    mark = data[126:128]
-    known = len(data) >= _HEADER and mark in (b"IM", b"MI")
-    _refuse(not known, "it has no header of a Matlab file of version 5 to 7")
-    order = "<" if mark == b"IM" else ">"
-    (version,) = struct.unpack(order + "H", data[124:126])
-    _refuse(version >> 8 != 1, "it is of version 7.3 or unknown, save it with `save -v7`")
-    return order
 
 
 def _iterate_elements(data: bytes, order: str) -> Iterator[tuple[int, bytes]]:
@@ -85,20 +90,6 @@ def _iterate_elements(data: bytes, order: str) -> Iterator[tuple[int, bytes]]:
 def _read_part(data: bytes, start: int, size: int) -> bytes:
     _refuse(start + size > len(data), "it ends within an element")
     return data[start : start + size]
-
-
-def _unpack(body: bytes, total: int, require_room: Callable[..., None]) -> bytes:
-    unpacker, parts = zlib.decompressobj(), list[bytes]()
-    try:
-        while body and not unpacker.eof:
-            parts.append(unpacker.decompress(body, 1 << 24))
-            total += len(parts[-1])
-            require_room(total)
-            body = unpacker.unconsumed_tail
-    except zlib.error:
-        parts = []
-    _refuse(not unpacker.eof, "a compressed element cannot be unpacked")
-    return b"".join(parts)
 
 
 def _read_matrix(

@@ -57,7 +57,23 @@ def parse_network(file: File, *, directed: bool = False, data: bytes | None = No
     data = file.read() if data is None else data
     with explain_errors(file, file.suffix):
         _require_bounded(file, data)
-        graph = _parse(networkx, data, file.suffix, directed)
+        if file.suffix == ".json":
+            content = json.loads(data)
+            if not isinstance(content, dict) or "nodes" not in content:
+                rule = "node-link JSON has 'nodes' and 'links' (or 'edges')"
+                msg = f"{rule}; a file of records is JSON lines, .jsonl"
+                raise ValueError(msg)
+            return networkx.node_link_graph(content, edges="links" if "links" in content else "edges")
+        if file.suffix in _PAJEK:
+            data = b"\n".join(_escape_pajek(line) for line in data.split(b"\n"))
+        parse = getattr(networkx, f"read_{_NAMES.get(file.suffix, file.suffix[1:])}")
+        points = directed and file.suffix in _SAYS_NO_DIRECTION
+        try:
+            graph = parse(io.BytesIO(data), **({"create_using": networkx.DiGraph} if points else {}))
+        except networkx.NetworkXError as error:
+            if file.suffix != ".gml" or "label" not in str(error):
+                raise
+            graph = parse(io.BytesIO(data), label="id")  # nodes without names, or with one name for several
     if isinstance(graph, list):  # graph6 and sparse6 have one graph in each line
         msg = f"{file.name} has {counted(len(graph), 'graph')}; write one graph to a file"
         raise InputError(msg)
@@ -80,28 +96,6 @@ def _require_bounded(file: File, data: bytes) -> None:
     elif file.suffix in _PAJEK and max(map(len, data.split(b"\n"))) > _LONGEST_LINE:
         msg = f"{file.name} has a line of more than {_LONGEST_LINE:,} letters, which takes long to read; use .graphml"
         raise InputError(msg)
-
-
-def _parse(networkx: Any, data: bytes, suffix: str, directed: bool) -> Any:
-    if suffix == ".json":
-        content = json.loads(data)
-        if not isinstance(content, dict) or "nodes" not in content:
-            msg = (
-                "node-link JSON has 'nodes' and 'links' (or 'edges'); a file of records is JSON lines, .jsonl"
-            )
-            raise ValueError(msg)
-        return networkx.node_link_graph(content, edges="links" if "links" in content else "edges")
-    if suffix in _PAJEK:
-        data = b"\n".join(_escape_pajek(line) for line in data.split(b"\n"))
-    parse = getattr(networkx, f"read_{_NAMES.get(suffix, suffix[1:])}")
-    if suffix in _SAYS_NO_DIRECTION and directed:
-        return parse(io.BytesIO(data), create_using=networkx.DiGraph)
-    try:
-        return parse(io.BytesIO(data))
-    except networkx.NetworkXError as error:
-        if suffix != ".gml" or "label" not in str(error):
-            raise
-        return parse(io.BytesIO(data), label="id")  # nodes without names, or with one name for several
 
 
 def _escape_pajek(line: bytes) -> bytes:
@@ -127,8 +121,10 @@ def write(graph: Graph, role: Role, path: Path) -> Files:  # noqa: ARG001
     networkx = need_library("networkx", suffix, "formats")
     if suffix in _PLAIN_EDGES:
         require_plain(graph, path, suffix)
-    odd = next((each for each in graph.node_ids.tolist() if not _can_hold(str(each), suffix)), None)
-    if odd is not None:
+    forbidden = {'"', "\\"} if suffix in _PAJEK else set()
+    names = ((each, str(each)) for each in graph.node_ids.tolist())
+    odd = next((each for each, name in names if not name.isprintable() or forbidden & set(name)), None)
+    if odd is not None:  # XML has no control characters
         msg = f"{path}: {suffix} cannot hold the id {odd!r}; use .csv or .parquet"
         raise UnsupportedError(msg)
     if suffix in _PAJEK:
@@ -145,8 +141,3 @@ def write(graph: Graph, role: Role, path: Path) -> Files:  # noqa: ARG001
         theirs = networkx.relabel_nodes(theirs, str)
     name = _NAMES.get(suffix, suffix[1:])
     return {path: lambda temporary: getattr(networkx, f"write_{name}")(theirs, str(temporary))}
-
-
-def _can_hold(node: str, suffix: str) -> bool:
-    r"""Whether an id is given back from the format: XML has no control characters, Pajek no " and no \."""
-    return node.isprintable() and not (suffix in _PAJEK and {'"', "\\"} & set(node))

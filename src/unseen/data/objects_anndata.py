@@ -19,23 +19,19 @@ def read(file: File, role: Role, options: Options, n_bytes: int | None) -> Batch
     with explain_errors(file, ".h5ad"):
         require_safe_hdf5(file)
         cells = anndata.read_h5ad(file.path)
-    yield part_of(cells, role, file.name)
-
-
-def part_of(cells: Any, role: Role, source: str) -> Table | MatrixBatch:
-    """Return the part of an AnnData object that a role is read from."""
     ids: Any = [str(name) for name in cells.obs_names]
     if role == "edges":
-        key = _only(cells.obsp, "connectivities", f"{source} has", "graph", "obsp")
-        return MatrixBatch(source, cells.obsp[key], ids)
-    if role != "features":
+        key = _only(cells.obsp, "connectivities", f"{file.name} has", "graph", "obsp")
+        yield MatrixBatch(file.name, cells.obsp[key], ids)
+    elif role != "features":
         columns = {str(key): as_column(cells.obs[key].astype(object).tolist()) for key in cells.obs}
-        return Table.of(source, {**columns, "node": ids})
-    if cells.X is not None:
-        return MatrixBatch(source, cells.X, ids, tuple(map(str, cells.var_names)))
-    key = _only(cells.obsm, "X_pca", f"{source} has no `X`, and", "matrix of features", "obsm")
-    logger.info("%s: there is no `X`, so features are read from obsm[%r]", source, key)
-    return MatrixBatch(source, cells.obsm[key], ids)
+        yield Table.of(file.name, {**columns, "node": ids})
+    elif cells.X is not None:
+        yield MatrixBatch(file.name, cells.X, ids, tuple(map(str, cells.var_names)))
+    else:
+        key = _only(cells.obsm, "X_pca", f"{file.name} has no `X`, and", "matrix of features", "obsm")
+        logger.info("%s: there is no `X`, so features are read from obsm[%r]", file.name, key)
+        yield MatrixBatch(file.name, cells.obsm[key], ids)
 
 
 def _only(matrices: Mapping[str, Any], usual: str, start: str, what: str, where: str) -> str:

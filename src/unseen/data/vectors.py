@@ -81,7 +81,13 @@ def read_embedding(path: str | PathLike[str], *, header: bool | None = None) -> 
             "or put the ids of a projector file beside it (name.metadata.tsv)"
         )
         raise InputError(msg)
-    return Embedding(rows.values, ids, *_method_of(reader.metadata, reader.name))
+    method, params = (reader.metadata.get(key, usual) for key, usual in (("method", ""), ("params", {})))
+    if not isinstance(method, str) or not isinstance(params, dict):
+        logger.warning(
+            "%s: method and parameters in the file's metadata cannot be read and are left out", reader.name
+        )
+        method, params = "", {}
+    return Embedding(rows.values, ids, method, params)
 
 
 class VectorReader(FeatureReader):
@@ -98,7 +104,11 @@ class VectorReader(FeatureReader):
         self.headless = False
 
     def _piece(self, batch: Table | MatrixBatch) -> FeatureRows:
-        self.metadata = _decode_metadata(batch.metadata)
+        try:  # in Parquet each entry is JSON of its own
+            decoded = {key: json.loads(v) if isinstance(v, bytes) else v for key, v in batch.metadata.items()}
+        except ValueError:
+            decoded = {"method": None}
+        self.metadata = decoded
         if isinstance(batch, Table):
             self.headless = batch.text and batch.names is None
         piece = super()._piece(batch)
@@ -146,25 +156,6 @@ def _id_column(table: Table) -> int | None:
 
 def _is_number(kind: pa.DataType) -> bool:
     return bool(pa.types.is_floating(kind) or pa.types.is_integer(kind))
-
-
-def _decode_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """Return metadata as values; in Parquet each entry is JSON of its own."""
-    try:
-        return {key: json.loads(v) if isinstance(v, bytes) else v for key, v in metadata.items()}
-    except ValueError:
-        return {"method": None}
-
-
-def _method_of(metadata: Mapping[str, Any], source: str) -> tuple[str, dict[str, Any]]:
-    """Return method and parameters out of metadata; unreadable ones are left out and a notice says so."""
-    method, params = metadata.get("method", ""), metadata.get("params", {})
-    if not isinstance(method, str) or not isinstance(params, dict):
-        logger.warning(
-            "%s: method and parameters in the file's metadata cannot be read and are left out", source
-        )
-        return "", {}
-    return method, params
 
 
 def read_word2vec(file: File, role: Role, options: Options, n_bytes: int | None) -> Batches:  # noqa: ARG001

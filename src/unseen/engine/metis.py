@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -66,7 +65,14 @@ def group_rows(
         share,
         f"{before:,}",
     )
-    return _write_rows(grouped, folder), order, new_cuts
+    folder.mkdir()
+    written = SortedRows(folder, grouped.shape[0])
+    numbers = np.repeat(np.arange(grouped.shape[0], dtype=np.int64), np.diff(grouped.indptr))
+    for first in range(0, grouped.nnz, PIECE):
+        some = slice(first, first + PIECE)
+        written.append(numbers[some], grouped.indices[some].astype(np.int64), grouped.data[some])
+    written.finish()
+    return written, order, new_cuts
 
 
 def count_foreign_rows(adjacency: sp.csr_array, cuts: list[int]) -> int:
@@ -83,14 +89,3 @@ def count_foreign_rows(adjacency: sp.csr_array, cuts: list[int]) -> int:
         needed[adjacency.indices[adjacency.indptr[start] : adjacency.indptr[stop]]] = True
         total += int(needed.sum()) - int(needed[start:stop].sum())
     return total
-
-
-def _write_rows(adjacency: Any, folder: Path) -> SortedRows:
-    folder.mkdir()
-    rows, n = SortedRows(folder, adjacency.shape[0]), adjacency.shape[0]
-    numbers = np.repeat(np.arange(n, dtype=np.int64), np.diff(adjacency.indptr))
-    for first in range(0, adjacency.nnz, PIECE):
-        some = slice(first, first + PIECE)
-        rows.append(numbers[some], adjacency.indices[some].astype(np.int64), adjacency.data[some])
-    rows.finish()
-    return rows

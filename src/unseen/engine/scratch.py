@@ -126,17 +126,6 @@ def _explain_full_disk(size: int, folder: Path) -> Iterator[None]:
         raise OutputError(msg) from error
 
 
-def is_on_disk(array: Array) -> bool:
-    """Whether an array is mapped from a file.
-
-    Examples
-    --------
-    >>> is_on_disk(np.zeros(3))
-    False
-    """
-    return mapped_file(array) is not None
-
-
 def blocks_of(array: Array) -> Iterator[Array]:
     """Give the rows of an array in blocks; of one on disk, the memory of a block is given back after its turn.
 

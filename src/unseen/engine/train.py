@@ -98,7 +98,14 @@ def train(
     >>> sorted(path.name for path in (folder / "vectors").iterdir())
     ['_SUCCESS', 'part-00000-of-00001.parquet']
     """
-    estimator = _trainable(method)(**params, random_state=seed)
+    from unseen.methods.registry import method_class
+
+    cls = method_class(method)
+    if not cls._traits.trains_on_parts:
+        names = ", ".join(trainable())
+        msg = f"{method!r} does not train on parts; {names} do, and unseen embed runs every method on one machine"
+        raise InputError(msg)
+    estimator = cls(**params, random_state=seed)
     with raise_together(comm, "cannot begin"):  # before the first exchange, for which the others would wait
         meta = read_meta(folder)
         for k in shares(meta, folder, comm.size)[comm.rank]:
@@ -158,19 +165,6 @@ def trainable() -> list[str]:
     from unseen.methods.registry import all_methods
 
     return [name for name, cls in all_methods().items() if cls._traits.trains_on_parts]
-
-
-def _trainable(name: str) -> type[Method]:
-    from unseen.methods.registry import method_class
-
-    cls = method_class(name)
-    if not cls._traits.trains_on_parts:
-        names = ", ".join(trainable())
-        msg = (
-            f"{name!r} does not train on parts; {names} do, and unseen embed runs every method on one machine"
-        )
-        raise InputError(msg)
-    return cls
 
 
 def _check_memory(

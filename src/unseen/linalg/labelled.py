@@ -116,7 +116,10 @@ class LabelledWalk:
         bound = float(counts @ counts) + A.nnz
         self.explicit: Matrix | None = None
         if adjacency.halo is None and bound <= EXPLICIT_FACTOR * (A.nnz + n):
-            self.explicit = self._form_matrix(A, groups)
+            scale = sp.diags_array(self._inverse, format="csr")
+            half = sp.csr_array(scale @ _without(sp.csr_array(A + A @ (scale @ A)), groups))
+            W = sp.csr_array((half + half.T.tocsr()) * 0.25).sorted_indices()
+            self.explicit = adjacency.run.matrix(W, symmetric=True)
             self.degree = self.explicit.row_sums()
             return
         alone = adjacency.run.solo  # what is local is multiplied locally
@@ -131,28 +134,17 @@ class LabelledWalk:
             return self.explicit @ V
         factor = self._inverse.astype(V.dtype)[:, None]
         # (W + W') / 2 = (D^-1 X + X D^-1) / 4, X symmetric: both products in one pass over the edges.
-        both = self._multiply_core(np.hstack([V, factor * V]))
-        columns = V.shape[1]
+        pair = self._adjacency.extend_rows(np.hstack([V, factor * V]))
+        product = np.zeros_like(pair)
+        self._first.times(pair, out=product[: self.shape[0]])
+        for back, K, F in self._bags:
+            back.times(K @ (F @ pair), out=product, add=True)
+        both, columns = self._adjacency.collect_rows(product), V.shape[1]
         result = both[:, :columns]
         result *= factor
         result += both[:, columns:]
         result *= 0.25
         return np.ascontiguousarray(result)
-
-    def _multiply_core(self, V: Array) -> Array:
-        V = self._adjacency.extend_rows(V)
-        result = np.zeros_like(V)
-        self._first.times(V, out=result[: self.shape[0]])
-        for back, K, F in self._bags:
-            back.times(K @ (F @ V), out=result, add=True)
-        return self._adjacency.collect_rows(result)
-
-    def _form_matrix(self, adjacency: sp.csr_array, groups: Groups) -> Matrix:
-        scale = sp.diags_array(self._inverse, format="csr")
-        X = _without(sp.csr_array(adjacency + adjacency @ (scale @ adjacency)), groups)
-        half = sp.csr_array(scale @ X)
-        W = sp.csr_array((half + half.T.tocsr()) * 0.25).sorted_indices()
-        return self._adjacency.run.matrix(W, symmetric=True)
 
 
 class Smoothing:
@@ -169,18 +161,15 @@ class Smoothing:
         if S is not None:
             degree = degree + S.row_sums()
         self.degree = alpha * degree
-        self.laplacian = self._written_out()
-
-    def _written_out(self) -> Matrix | None:
-        """Return alpha (L_s + L_w) as one matrix, or None where W is an operator only, or S is spread."""
-        explicit = None if self.inter is None else self.inter.explicit
-        if self.empty or (self.inter is not None and explicit is None) or (self.S and self.S.halo):
-            return None
-        parts = [part.local for part in (explicit, self.S) if part is not None]
+        self.laplacian: Matrix | None = None
+        explicit = None if inter is None else inter.explicit
+        if self.empty or (inter is not None and explicit is None) or (S and S.halo):
+            return  # W is an operator only, or S is spread
+        parts = [part.local for part in (explicit, S) if part is not None]
         joined = parts[0] if len(parts) == 1 else parts[0] + parts[1]
-        laplacian = sp.csr_array(sp.diags_array(self.degree) - self.alpha * joined)
+        laplacian = sp.csr_array(sp.diags_array(self.degree) - alpha * joined)
         laplacian.sort_indices()
-        return self.run.matrix(laplacian, symmetric=True)
+        self.laplacian = run.matrix(laplacian, symmetric=True)
 
     def apply(self, V: Array, out: Array | None = None) -> Array:
         """Return alpha (L_s + L_w) V; `out` is memory that may be used for it."""
