@@ -76,21 +76,3 @@ def test_labels_that_are_probably_wrong_are_listed(cli, planted, tmp_path):
 def test_suggest_needs_no_labels(cli, files):
     ran = cli("suggest", files / "edges.csv", "--budget", 2, code=0)
     assert "without a label" in ran.out
-
-
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        (["discover", "debian"], "all 4852 nodes have a label, so there is nothing to discover"),
-        (["discover", "edges.csv"], "there are no labels; give those of at least one class with --labels"),
-        (["audit", "edges.csv"], "there are no labels to audit; give them with --labels"),
-        (["discover", "debian", "-o", "x.xlsx"], "the suffix '.xlsx' is unknown"),
-        (["discover", "debian", "--unseen", "post"], "unknown class 'post'"),
-        (["discover", "debian", "--unseen", "mail", "-m", "rekt"], "unknown method 'rekt'"),
-    ],
-)
-def test_what_cannot_be_done_gets_a_sentence(cli, files, monkeypatch, words, sentence):
-    monkeypatch.chdir(files)
-    ran = cli(*words, code=1)
-    assert ran.out == ""
-    assert sentence in ran.err

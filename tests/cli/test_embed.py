@@ -39,14 +39,6 @@ def test_json_and_quiet(cli: Callable, files: Path) -> None:
     }
 
 
-@pytest.mark.slow
-def test_every_declared_type_is_read_from_the_command_line(cli: Callable, tmp_path: Path) -> None:
-    words = ["embed", "debian", "-o", tmp_path / "v.npz", "-m", "rect-plus", "--dim", 4]
-    assert cli(*words, "--param", "views=plain/near,weighted/far").code == 0
-    wrong = cli(*words, "--param", "n_components=many", code=1)
-    assert "--param n_components must be an integer of at least 1, or None, got 'many'" in wrong.err
-
-
 def test_parameters_reach_the_method(cli: Callable, files: Path) -> None:
     out = files / "v.parquet"
     words = ("embed", files / "edges.csv", "-o", out, "--method", "smoothfeats", "--dim", 2)

@@ -188,11 +188,23 @@ class Browser:
             wait_for((self.downloads / name).exists, name)
         return self.downloads / name
 
-    def start_axe(self) -> None:
-        """Give the page axe-core, which looks for what keeps people out."""
+    def barriers(self, theme: str, *steps: str) -> list[Any]:
+        """Return what keeps people out, as axe-core finds it after each of these clicks."""
         if not AXE.exists():
             missing("axe-core is not here; `make test` fetches it with npm")
+        if theme == "dark":
+            self.click("#theme")
         self.js(AXE.read_text("utf-8"))
+        found: list[Any] = []
+        for step in steps:
+            self.click(step)
+            if step == "#search":
+                self.press("text")
+            found += self.driver.execute_async_script(
+                "const done = arguments[0]; axe.run().then((r) => done(r.violations.map("
+                "(v) => [v.id, v.impact, v.nodes.slice(0, 3).map((n) => n.html.slice(0, 200))])))"
+            )
+        return found
 
     def complaints(self) -> list[str]:
         return [entry["message"] for entry in self.driver.get_log("browser")]

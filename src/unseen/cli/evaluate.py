@@ -39,7 +39,13 @@ def evaluate(
 ) -> None:
     """Score an embedding file by classifying its nodes: micro and macro F1, overall and for hidden classes."""
     vectors = load_embedding(embedding)
-    truth = _load_labels(labels, embedding, vectors, header, delimiter)
+    if len(labels) == 1 and is_dataset(labels[0]):
+        from unseen.data.datasets import load_dataset
+
+        truth = load_dataset(labels[0]).labels
+    else:
+        files = GraphFiles(labels=[Path(each) for each in labels], header=header, delimiter=delimiter)
+        truth = cast("Labels", files.load_without_graph(embedding, vectors).labels)  # typer asks for --labels
     all_splits = _draw_splits(vectors, truth, unseen, label_rate, splits, common.seed)
 
     from unseen.evaluation import ScoreSummary
@@ -70,19 +76,6 @@ def evaluate(
     rows = [[name, f"{report[name]:.4f}", f"{report[name + '_std']:.4f}"] for name in figures]
     rows += [[f"F1 of {name}", f"{value:.4f}", ""] for name, value in report["per_class"].items()]
     print_table([f"{counted(report['n_splits'], 'split')}, {report['classifier']} SVM", "mean", "std"], rows)
-
-
-def _load_labels(
-    sources: list[str], path: Path, vectors: Embedding, header: bool | None, delimiter: str | None
-) -> Labels:
-    if len(sources) == 1 and is_dataset(sources[0]):
-        from unseen.data.datasets import load_dataset
-
-        return load_dataset(sources[0]).labels
-    files = GraphFiles(labels=[Path(source) for source in sources], header=header, delimiter=delimiter)
-    return cast(
-        "Labels", files.load_without_graph(path, vectors).labels
-    )  # there are some: typer asks for --labels
 
 
 def _draw_splits(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
@@ -15,7 +14,7 @@ from unseen.errors import OutputError, logger
 from unseen.params import Limits
 
 if TYPE_CHECKING:
-    from unseen.explorer import Subject
+    pass
 
 OUTPUT = Path("explorer.html")
 SUFFIXES = (".html", ".htm")
@@ -65,7 +64,11 @@ def explore(
 ) -> None:
     """Write an HTML page: a map of all nodes, the candidate classes, and which nodes to label next."""
     options.refuse_two_outputs(search.json, output)
-    check_page(output, [*search.paths(source), search.embedding, shown.attributes])
+    if output.suffix.lower() not in SUFFIXES and str(output) != STANDARD and not output.is_dir():
+        msg = f"cannot write {output}: the page is HTML; name a file that ends in .html, e.g. {output.stem}.html"
+        raise OutputError(msg)
+    refuse_overwriting(output, [*search.paths(source), search.embedding, shown.attributes])
+    require_writable(output, example=OUTPUT.name)
     extras = shown.read(search)
     name, subject = search.load_subject(source, budget, new)
 
@@ -85,26 +88,14 @@ def explore(
     if str(output) != STANDARD:
         logger.info("open it with a double click, or: xdg-open %s (open on a Mac, start on Windows)", page)
     if search.json:
-        print_json(_as_json(page, subject))
-
-
-def check_page(output: Path, inputs: Iterable[object]) -> None:
-    """Raise the error that writing the page would end in, before any work."""
-    if output.suffix.lower() not in SUFFIXES and str(output) != STANDARD and not output.is_dir():
-        msg = f"cannot write {output}: the page is HTML; name a file that ends in .html, e.g. {output.stem}.html"
-        raise OutputError(msg)
-    refuse_overwriting(output, inputs)
-    require_writable(output, example=OUTPUT.name)
-
-
-def _as_json(page: Path, subject: Subject) -> dict[str, Any]:
-    result = subject.discovery
-    return {
-        "output": str(page),
-        "bytes": page.stat().st_size,
-        "nodes": len(subject.embedding.node_ids),
-        "method": subject.embedding.method,
-        "count": None if result is None else result.count.to_dict(),
-        "classes": [] if result is None else [each.to_dict() for each in result.classes],
-        "suggestions": [each.to_dict() for each in subject.suggestions or ()],
-    }
+        result = subject.discovery
+        report = {
+            "output": str(page),
+            "bytes": page.stat().st_size,
+            "nodes": len(subject.embedding.node_ids),
+            "method": subject.embedding.method,
+            "count": None if result is None else result.count.to_dict(),
+            "classes": [] if result is None else [each.to_dict() for each in result.classes],
+            "suggestions": [each.to_dict() for each in subject.suggestions or ()],
+        }
+        print_json(report)

@@ -18,13 +18,30 @@ def methods(
     messages: options.Messages,
 ) -> None:
     """List the methods by the names that `--method` takes, or the parameters of one method."""
-    rows = _methods() if name is None else _parameters(name)
+    from unseen.methods.registry import all_methods, method_class
+
+    if name is None:
+        header = ["method", "class", "features", "labels", "extra", "what it does"]
+        rows: list[dict[str, Any]] = [
+            {
+                "name": each,
+                "class": cls.__name__,
+                "features": cls._traits.uses_features,
+                "labels": cls._traits.uses_labels,
+                "extra": cls._traits.extra,
+                "summary": cls._traits.summary,
+            }
+            for each, cls in all_methods().items()
+        ]
+    else:
+        header = ["parameter", "default", "allowed", "meaning"]
+        rows = [
+            {"name": p.name, "default": p.default, "allowed": str(p.allowed), "meaning": p.meaning}
+            for p in method_class(name)._parameters.values()
+        ]
     if messages.json:
         print_json(rows)
         return
-    header = ["method", "class", "features", "labels", "extra", "what it does"]
-    if name is not None:
-        header = ["parameter", "default", "allowed", "meaning"]
     lines = []
     for row in rows:
         *cells, meaning = [_as_cell(value, column) for column, value in row.items()]
@@ -32,31 +49,6 @@ def methods(
             lines.append([*cells, line])
             cells = [""] * len(cells)  # the next lines have the rest of the meaning
     print_table(header, lines, left=len(header))
-
-
-def _methods() -> list[dict[str, Any]]:
-    from unseen.methods.registry import all_methods
-
-    return [
-        {
-            "name": name,
-            "class": cls.__name__,
-            "features": cls._traits.uses_features,
-            "labels": cls._traits.uses_labels,
-            "extra": cls._traits.extra,
-            "summary": cls._traits.summary,
-        }
-        for name, cls in all_methods().items()
-    ]
-
-
-def _parameters(method: str) -> list[dict[str, Any]]:
-    from unseen.methods.registry import method_class
-
-    return [
-        {"name": p.name, "default": p.default, "allowed": str(p.allowed), "meaning": p.meaning}
-        for p in method_class(method)._parameters.values()
-    ]
 
 
 def _as_cell(value: Any, column: str) -> str:

@@ -47,7 +47,14 @@ def find_project(given: Mapping[str, Any], *, needs_graph: bool) -> Project | No
     path = Path(given.get("project") or NAME)
     if "project" in given or path.exists():
         project = read_project(path / NAME if path.is_dir() else path, project_options())
-        _check_method(project)
+        if "method" in project.values:
+            from unseen.methods.registry import method_class
+
+            try:
+                method_class(project.values["method"])
+            except InputError as error:
+                msg = f"{project.place('method')}: {error}"
+                raise InputError(msg) from None
         return project
     if needs_graph or given.get("embedding") is None:
         msg = (
@@ -56,17 +63,6 @@ def find_project(given: Mapping[str, Any], *, needs_graph: bool) -> Project | No
         )
         raise UsageError(msg)
     return None
-
-
-def _check_method(project: Project) -> None:
-    if "method" in project.values:
-        from unseen.methods.registry import method_class
-
-        try:
-            method_class(project.values["method"])
-        except InputError as error:
-            msg = f"{project.place('method')}: {error}"
-            raise InputError(msg) from None
 
 
 def project_defaults(

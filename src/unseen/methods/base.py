@@ -278,11 +278,17 @@ class Method(Declared):
             raise UnsupportedError(msg)
         return graph.features
 
-    def _views(self, graph: Graph) -> tuple[Graph, Graph]:
+    def _views(self, graph: Graph | GraphPart) -> tuple[Graph, Graph]:
         """Return the graph that this method works on, where one sentence says what is left out, and its plain view."""
-        graph = _check_graph(graph)
-        if not isinstance(graph, Graph):
-            return graph, graph  # a part is plain
+        if not isinstance(graph, (Graph, GraphPart)):
+            from unseen.data.objects_plain import as_graph
+
+            graph = as_graph(graph)
+        if graph.n_nodes == 0:
+            msg = "the graph has no nodes, so there is nothing to embed"
+            raise InputError(msg)
+        if isinstance(graph, GraphPart):  # it is plain, and has what a graph has, as far as methods look
+            return cast(Graph, graph), cast(Graph, graph)
         whole = graph.view(self._traits.needs)
         return whole, whole.plain
 
@@ -350,17 +356,6 @@ def rows_and_columns(graph: Graph) -> str:
     if graph.features is None:
         return f"there are {graph.n_nodes} nodes, whose adjacency stands in for features"
     return f"there are {graph.n_nodes} nodes and {graph.features.shape[1]} features"
-
-
-def _check_graph(graph: Any) -> Graph:
-    if not isinstance(graph, (Graph, GraphPart)):
-        from unseen.data.objects_plain import as_graph
-
-        graph = as_graph(graph)
-    if graph.n_nodes == 0:
-        msg = "the graph has no nodes, so there is nothing to embed"
-        raise InputError(msg)
-    return cast(Graph, graph)  # a part has what a graph has, as far as methods look
 
 
 def copy_unfitted(method: Method, **changes: Any) -> Method:

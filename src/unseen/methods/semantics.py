@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -41,20 +40,17 @@ def describe_classes(features: Array, labels: Labels, readout: Readout, run: Run
     for number, name in enumerate(labels.classes):
         rows = members.indices[members.indptr[number] : members.indptr[number + 1]]
         own = run.gather(features[np.sort(rows)])
-        if len(own):
-            descriptions[number] = _check_description(summarise(own), features.shape[1], name)
+        if not len(own):
+            continue
+        vector = np.asarray(summarise(own), dtype=np.float64)
+        if vector.shape != features.shape[1:] or not np.isfinite(vector).all():
+            msg = (
+                f"`readout` must turn the features of a class (one row per node) into {features.shape[1]} finite "
+                f"numbers, for class {name!r} it gave shape {vector.shape}"
+            )
+            raise InputError(msg)
+        descriptions[number] = vector
     return descriptions
-
-
-def _check_description(description: Any, width: int, name: str) -> Array:
-    vector = np.asarray(description, dtype=np.float64)
-    if vector.shape != (width,) or not np.isfinite(vector).all():
-        msg = (
-            f"`readout` must turn the features of a class (one row per node) into {width} finite numbers, "
-            f"for class {name!r} it gave shape {vector.shape}"
-        )
-        raise InputError(msg)
-    return vector
 
 
 def shares_of(labels: Labels) -> sp.csr_array:

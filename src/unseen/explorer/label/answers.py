@@ -160,23 +160,17 @@ class AnswerLog:
         before = self.value(node)
         if before.drawn in (RANDOM, SCORE):
             drawn = before.drawn, before.pool
-        after = self._labels_after(node, names, action)
-        return (
-            after
-            if after == Answer() and drawn[0] != RANDOM
-            else after._replace(drawn=drawn[0], pool=drawn[1])
-        )
-
-    def _labels_after(self, node: str, names: list[str] | None, action: str | None) -> Answer:
         if action in ACTIONS:
-            return ACTIONS[action]
-        before = self.value(node).labels
-        if action == "confirm":
-            if not (names or before):
+            after = ACTIONS[action]
+        elif action == "confirm":
+            if not (names or before.labels):
                 msg = f"the node {node!r} has no label to confirm"
                 raise InputError(msg)
-            return Answer(tuple(names or before), CONFIRMED)
-        return Answer(tuple(sorted({*before, *(names or ())}) if action == "add" else names or ()))
+            after = Answer(tuple(names or before.labels), CONFIRMED)
+        else:
+            after = Answer(tuple(sorted({*(before.labels if action == "add" else ()), *(names or ())})))
+        is_asked = after != Answer() or drawn[0] == RANDOM
+        return after._replace(drawn=drawn[0], pool=drawn[1]) if is_asked else after
 
 
 def _check_names(names: object) -> list[str]:

@@ -220,11 +220,13 @@ class Store(AnswerLog):
         if len(whole) < len(content):
             os.truncate(self.journal, len(whole))
         try:
-            entries = [json.loads(line) for line in whole.splitlines()]
-            return [
-                {**entry, "set": _as_changes(entry["set"])} if "set" in entry else entry for entry in entries
-            ]
-        except (ValueError, TypeError):
+            entries: list[dict[str, Any]] = [json.loads(line) for line in whole.splitlines()]
+            for entry in entries:
+                changes = entry.get("set", [])
+                for change in changes:
+                    change[1:] = (Answer(tuple(labels), *others) for labels, *others in change[1:])
+            return entries
+        except (AttributeError, ValueError, TypeError):
             msg = f"{self.journal} is damaged; move it away to start with the labels in {self.path.name} only"
             raise InputError(msg) from None
 
@@ -275,10 +277,3 @@ def _as_line(record: Mapping[str, Any]) -> str:
         changes = [[node, *(value.to_list() for value in values)] for node, *values in record["set"]]
         record = {**record, "set": changes}
     return json.dumps(record) + "\n"
-
-
-def _as_changes(entry: Iterable[Any]) -> list[Change]:
-    """Return the changes that a line of the journal holds."""
-    return [
-        (node, *(Answer(tuple(labels), *others) for labels, *others in values)) for node, *values in entry
-    ]

@@ -31,21 +31,17 @@ class Optimizer:
         self.first, self.second = (
             [torch.from_numpy(pair[k]).to(weights[0].device) for pair in self._moments] for k in range(2)
         )
-        self._groups = self._group_blocks()
-
-    def _group_blocks(self) -> list[list[tuple[int, slice]]]:
-        """Cut large tensors into blocks, and put small ones together: a call costs as much as many numbers."""
-        groups: list[list[tuple[int, slice]]] = []
+        # large tensors are cut into blocks and small ones put together: a call costs as much as many numbers
+        self._groups: list[list[tuple[int, slice]]] = []
         room = 0
         for number, weight in enumerate(self.weights):
             size = BLOCK if weight.device.type == "cpu" else max(1, len(weight))
             for start in range(0, len(weight), size):
                 if room <= 0:
-                    groups.append([])
+                    self._groups.append([])
                     room = BLOCK
-                groups[-1].append((number, slice(start, min(start + size, len(weight)))))
+                self._groups[-1].append((number, slice(start, min(start + size, len(weight)))))
                 room -= size
-        return groups
 
     def step(self, gradients: Sequence[torch.Tensor]) -> None:
         """Move the weights against the gradients, which are given in the order of the weights."""
