@@ -103,8 +103,8 @@ class Matrix:
             raise ValueError(msg)
         shape = (self.local.shape[0], V.shape[1])
         if out is None:
-            if self.halo is None and self.run.n_threads == 1:  # no blocks, and no copy of their results
-                return np.asarray(self._as(V.dtype) @ V)
+            if self.halo is None and self.run.n_threads == 1:
+                return self._direct(V)
             out, add = np.empty(shape, dtype=V.dtype), False
         if self.halo is None:
             self._multiply(V, out, add)
@@ -124,6 +124,10 @@ class Matrix:
         """
         V = self.extend_rows(V)
         self.run.map_items(lambda block: work(block[0], block[1], block[2] @ V), self._in_blocks(V.dtype))
+
+    def _direct(self, V: Array) -> Array:
+        """Return the product on one thread, which needs no blocks and no copy of their results; torch has its own."""
+        return np.asarray(self._as(V.dtype) @ V)
 
     def _multiply(self, V: Array, out: Array, add: bool) -> None:
         """Write the product to `out`, or add it, in blocks of rows."""
