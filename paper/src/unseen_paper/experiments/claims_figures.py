@@ -244,7 +244,7 @@ JUDGES.update(
                     e,
                     dataset,
                     ("mfdw", name),
-                    tuple(("balanced", dataset, each) for each in ("mfdw", name)),
+                    (("balanced", dataset, "mfdw"), ("balanced", dataset, name)),
                     ["micro"],
                 )
             ]
