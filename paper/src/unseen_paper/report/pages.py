@@ -24,7 +24,7 @@ FAR = 0.015
 """Figures that differ from the paper's by more are listed."""
 SCORES = ("micro_f1", "macro_f1")
 MARKED = re.compile(r"(?s)(<!-- results: ([\w-]+) -->\n)(.*?)(<!-- end of results -->)")
-NUMBER = re.compile(r"(?<![\w.])(\d*\.\d+)(?![\w]|\.\d)")
+NUMBER = re.compile(r"(?<![\w.])\d*\.\d+(?!\w|\.\d)|\b\d+ of (?:the )?\d+\b|\b\d+ points\b")
 Row = dict[str, Any]
 
 
@@ -43,12 +43,14 @@ def block(name: str, folder: Path) -> str:
 
 
 def figures_in_sentences(page: str) -> list[str]:
-    r"""Return the numbers with a decimal point that stand in the sentences of a page instead of in a marked block.
+    r"""Return the figures and counts that stand in the sentences of a page instead of in a marked block.
 
     Examples
     --------
     >>> figures_in_sentences("RECT has .719 with `alpha=0.5`.\n<!-- results: state -->\n.5\n<!-- end of results -->")
     ['.719']
+    >>> figures_in_sentences("It is 4 points above RECT-N in 24 of 24 cells.")
+    ['4 points', '24 of 24']
     """
     return NUMBER.findall(re.sub(r"(?s)```.*?```|`[^`]*`|\]\([^)]*\)", " ", MARKED.sub(" ", page)))
 
