@@ -209,7 +209,10 @@ def seen_gains(folder: Path) -> str:
 
 
 def overview(folder: Path) -> str:
-    """Return micro F1 of all methods beside the paper's RECT, a number per label rate, in bold where best at each."""
+    """Return micro F1 of all methods beside the paper's RECT, a number per label rate, in bold where best at each.
+
+    The number of splits is in brackets where it is not that of the protocol.
+    """
     rows = {(row["dataset"], row["method"], row["label_rate"]): row for row in rows_of("f1", folder)}
     methods = dict.fromkeys([*TITLES, *(method for _, method, _ in rows)])
 
@@ -218,9 +221,15 @@ def overview(folder: Path) -> str:
         values = [row[score] for row in present if row[score] is not None]
         return values if len(values) == len(RATES) else []
 
-    def cell(values: list[float], best: list[float] | None = None) -> str:
-        text = " / ".join(f"{value:.3f}".removeprefix("0") for value in values)
-        return f"*{text}*" if values and values == best else text
+    def cell(dataset: str, method: str, score: str = "micro_f1") -> str:
+        values = scores(dataset, method, score)
+        if not values:
+            return ""
+        text = " / ".join(_brief(value) for value in values)
+        splits = min(rows[dataset, method, rate]["n_splits"] for rate in RATES)
+        if score == "micro_f1" and splits < PROTOCOL[dataset]:
+            text += f" ({splits})"
+        return f"*{text}*" if values == best[dataset] else text
 
     best = {
         dataset: [
@@ -228,27 +237,9 @@ def overview(folder: Path) -> str:
         ]
         for dataset in DATASETS
     }
-    paper = [cell(scores(dataset, "rect", "paper_micro_f1")) for dataset in DATASETS]
-    lines = [
-        [method, *(cell(scores(dataset, method), best[dataset]) for dataset in DATASETS)]
-        for method in methods
-    ]
-    titles = [
-        _with_splits(name, [row for row in rows.values() if row["dataset"] == name]) for name in DATASETS
-    ]
-    return render(
-        ["micro F1 at 10 / 30 / 50 % labels", *titles],
-        [["RECT, the paper", *paper], *lines],
-        style="markdown",
-    )
-
-
-def _with_splits(dataset: str, rows: Sequence[Row]) -> str:
-    """Return the name of a data set, with the number of splits where not all rows have those of the protocol."""
-    counts = [row["n_splits"] for row in rows]
-    if min(counts, default=0) >= PROTOCOL[dataset]:
-        return dataset
-    return f"{dataset} ({min(counts, default=0)} to {max(counts, default=0)} of {PROTOCOL[dataset]} splits)"
+    paper = ["RECT, the paper", *(cell(dataset, "rect", "paper_micro_f1") for dataset in DATASETS)]
+    lines = [[method, *(cell(dataset, method) for dataset in DATASETS)] for method in methods]
+    return render(["micro F1 at 10 / 30 / 50 % labels", *DATASETS], [paper, *lines], style="markdown")
 
 
 def pivot(name: str, folder: Path) -> str:
