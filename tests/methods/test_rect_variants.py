@@ -13,9 +13,9 @@ import unseen
 from unseen.engine.comm import Comm
 from unseen.engine.run import Run
 from unseen.methods.neural.draws import Numbers, WalkSampler
-from unseen.methods.neural.rect import walk_size
+from unseen.methods.neural.rect import structure_loss, walk_size
 from unseen.methods.neural.rect_dw import RECTNDW, DeepWalkLoss
-from unseen.methods.neural.rect_l import _are_weights
+from unseen.methods.neural.rect_l import _are_weights, normalized_matrix
 from unseen.methods.neural.rect_losses import StructureLoss
 
 CPU = torch.device("cpu")
@@ -189,3 +189,36 @@ def test_processes_agree_on_what_all_of_them_hold():
     assert not _are_weights(words, Run())
     assert _are_weights(words, with_others(0, 1)), "the counts are elsewhere"
     assert not _are_weights(2 * words, with_others(1, 1)), "the negative value is elsewhere"
+
+
+def test_a_node_averages_over_the_relations_that_it_has_edges_in() -> None:
+    """Of five nodes, an author writes two papers, one of which has a venue; the last node has no edge."""
+    writes, appears = np.zeros((2, 5, 5))
+    writes[0, 1] = writes[0, 2] = appears[1, 3] = 1.0
+    relations = [
+        unseen.Relation("writes", "author", "paper", writes),
+        unseen.Relation("appears", "paper", "venue", appears),
+    ]
+    types = ["author", "paper", "paper", "venue", "venue"]
+    features = {kind: np.eye(types.count(kind)) for kind in ("author", "paper", "venue")}
+    graph = unseen.Graph.from_relations(relations, list("abcde"), types, features)
+    parts = []
+    for matrix in (writes, appears):
+        looped = matrix + matrix.T + np.eye(5)
+        scale = looped.sum(axis=1) ** -0.5
+        parts.append(scale[:, None] * looped * scale)
+    expected = np.where(np.arange(5)[:, None] == 3, parts[1], parts[0])
+    expected[1] = (parts[0][1] + parts[1][1]) / 2
+    with Run().for_graph(graph, 0) as run:
+        found = normalized_matrix(graph.plain, run).local.toarray()
+        loss = structure_loss(graph.plain, CPU, run)
+        U = torch.rand(5, 2)
+        losses = [
+            StructureLoss(run.matrix(sp.csr_array(m + m.T), symmetric=True), CPU)(U)
+            for m in (writes, appears)
+        ]
+        assert float(loss(U)) == pytest.approx(float(sum(losses)) / 2)
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+    labels = ["x", None, None, None, None]
+    method = unseen.RECT(n_components=4, epochs=2, random_state=0).fit(graph, labels)
+    np.testing.assert_allclose(method.transform(graph).vectors, method.embedding_.vectors, atol=1e-6)

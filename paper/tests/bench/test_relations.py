@@ -26,11 +26,12 @@ def test_hidden_classes_are_scored_on_relations_and_on_the_folded_graph(
     monkeypatch.setattr(relations, "load_dataset", lambda name: unseen.Dataset(name, graph, labels))
     monkeypatch.setattr(relations, "RATES", (0.3,))
     for _ in range(2):  # the second start makes no fit
-        hidden, seen = relations.run(repeats=1, out=str(tmp_path))
+        hidden, rect, seen = relations.run(repeats=1, out=str(tmp_path))
         assert hidden.header == ("graph", "rate", "draws", *relations.HIDDEN_FIGURES)
         assert [row[:5] for row in hidden.rows] == [
             (name, "0.3", "1", "1.000", "1.000") for name in ("hgb-dblp", "hgb-acm")
         ]
+        assert [row[:3] for row in rect.rows] == [row[:3] for row in hidden.rows]
         assert [row[:4] for row in seen.rows] == [
             (name, "1", "1.000", "1.000") for name in relations.N_HIDDEN
         ]

@@ -6,7 +6,10 @@ from collections.abc import Callable
 from statistics import median
 from typing import Any
 
-from unseen.errors import logger
+import unseen
+from unseen.graph import Graph
+from unseen.labels import Labels
+from unseen.methods.registry import make_method
 from unseen_paper.bench.isolated import Measured, measure
 from unseen_paper.bench.report import Table
 
@@ -25,15 +28,8 @@ def run(*, repeats: int = 3, epochs: int = EPOCHS) -> list[Table]:
             pairs.append((f"RECT-L, {name}, {rate:.0%}", "PyTorch Geometric RECT_L", *jobs))
     rows = [_compare(what, other, theirs, ours, repeats, epochs) for what, other, theirs, ours in pairs]
     header = (
-        "what",
-        "against",
-        "theirs s",
-        "ours s",
-        "times faster",
-        "theirs MB",
-        "ours MB",
-        "share of memory",
-        "whole processes MB",
+        *("what", "against", "theirs s", "ours s", "times faster", "theirs MB", "ours MB"),
+        *("share of memory", "whole processes MB"),
     )
     notes = (
         f"{epochs} epochs, two unseen classes, percentages are label rates; features and labels in memory, imports "
@@ -44,32 +40,15 @@ def run(*, repeats: int = 3, epochs: int = EPOCHS) -> list[Table]:
 
 
 def _compare(what: str, other: str, theirs: Job, ours: Job, repeats: int, epochs: int) -> tuple[str, ...]:
-    runs = []
-    for number in range(repeats):
-        runs.append((_run(theirs, epochs), _run(ours, epochs)))
-        logger.info(
-            "%s: run %d of %d, %.2f s against %.2f s",
-            what,
-            number + 1,
-            repeats,
-            *(r.seconds for r in runs[-1]),
-        )
-    seconds = [median(pair[side].seconds for pair in runs) for side in (0, 1)]
-    memory = [median(pair[side].added for pair in runs) for side in (0, 1)]
-    peaks = [median(pair[side].megabytes for pair in runs) for side in (0, 1)]
+    runs = [(_run(theirs, epochs), _run(ours, epochs)) for _ in range(repeats)]
+    seconds, memory, peaks = (
+        [median(getattr(pair[side], name) for pair in runs) for side in (0, 1)]
+        for name in ("seconds", "added", "megabytes")
+    )
     faster = median(a.seconds / b.seconds for a, b in runs)
     share = median(b.added / a.added for a, b in runs)
-    return (
-        what,
-        other,
-        f"{seconds[0]:.2f}",
-        f"{seconds[1]:.2f}",
-        f"{faster:.1f}",
-        f"{memory[0]:.0f}",
-        f"{memory[1]:.0f}",
-        f"{share:.2f}",
-        f"{peaks[0]:.0f}, {peaks[1]:.0f}",
-    )
+    figures = *(f"{each:.2f}" for each in seconds), f"{faster:.1f}", *(f"{each:.0f}" for each in memory)
+    return what, other, *figures, f"{share:.2f}", f"{peaks[0]:.0f}, {peaks[1]:.0f}"
 
 
 def _run(job: Job, epochs: int) -> Measured:
@@ -77,29 +56,23 @@ def _run(job: Job, epochs: int) -> Measured:
     return measure("unseen_paper.bench.rect", function, dataset=dataset, rate=rate, epochs=epochs)
 
 
-def our_rect(dataset: str, rate: float, epochs: int) -> Callable[[], Any]:
-    """Prepare our RECT."""
-    import unseen
-
-    graph, labels = _input(dataset, rate)
-    method = unseen.RECT(epochs=epochs, random_state=0)
+def our_rect(dataset: str, rate: float, epochs: int, name: str = "rect") -> Callable[[], Any]:
+    """Prepare our RECT, or another method of its family."""
+    graph, labels = hide_two(dataset, rate)
+    method = make_method(name, epochs=epochs, random_state=0)
     return lambda: float(method.fit_transform(graph, labels).vectors[0, 0])
 
 
 def our_rect_l(dataset: str, rate: float, epochs: int) -> Callable[[], Any]:
     """Prepare our RECT-L."""
-    import unseen
-
-    graph, labels = _input(dataset, rate)
-    method = unseen.RECTL(epochs=epochs, random_state=0)
-    return lambda: float(method.fit_transform(graph, labels).vectors[0, 0])
+    return our_rect(dataset, rate, epochs, "rect-l")
 
 
 def dense_rect(dataset: str, rate: float, epochs: int) -> Callable[[], Any]:
     """Prepare the plain dense implementation."""
     from unseen_paper.dense.rect import train_rect
 
-    graph, labels = _input(dataset, rate)
+    graph, labels = hide_two(dataset, rate)
     return lambda: float(train_rect(graph, labels, epochs=epochs)[0, 0])
 
 
@@ -111,7 +84,7 @@ def pyg_rect_l(dataset: str, rate: float, epochs: int) -> Callable[[], Any]:
     from torch_geometric.nn.models import RECT_L
     from torch_geometric.transforms import SVDFeatureReduction
 
-    graph, labels = _input(dataset, rate)
+    graph, labels = hide_two(dataset, rate)
     coo = graph.adjacency.tocoo()
     mask = torch.zeros(graph.n_nodes, dtype=torch.bool)
     mask[torch.tensor(labels.labelled)] = True
@@ -138,9 +111,8 @@ def pyg_rect_l(dataset: str, rate: float, epochs: int) -> Callable[[], Any]:
     return train
 
 
-def _input(dataset: str, rate: float) -> Any:
-    import unseen
-
+def hide_two(dataset: str, rate: float) -> tuple[Graph, Labels]:
+    """Return a graph and the labels that are left of it without its first two classes."""
     data = unseen.load_dataset(dataset)
     split = unseen.completely_imbalanced_split(
         data.labels, label_rate=rate, unseen=data.labels.classes[:2], random_state=0

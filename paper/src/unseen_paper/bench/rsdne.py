@@ -14,12 +14,16 @@ from typing import Any
 
 import numpy as np
 
+import unseen
+from unseen.graph import Graph
 from unseen_paper.bench.isolated import measure
+from unseen_paper.bench.rect import hide_two
 from unseen_paper.bench.report import Table
 
 DENSE_ROUNDS = 4
 SPARSE_ROUNDS = 20
 MOST_ROUNDS = 1000
+RATE = 0.3
 
 
 def run(*, dataset: str = "citeseer", repeats: int = 3) -> list[Table]:
@@ -50,15 +54,8 @@ def run(*, dataset: str = "citeseer", repeats: int = 3) -> list[Table]:
 
 def _row(what: str, dense: list[float], ours: list[float], dense_mb: float, our_mb: float) -> tuple[str, ...]:
     faster = median(a / b for a, b in zip(dense, ours, strict=True))
-    return (
-        what,
-        f"{median(dense):.2f}",
-        f"{median(ours):.3f}",
-        f"{faster:.0f}",
-        f"{dense_mb:.0f}",
-        f"{our_mb:.0f}",
-        f"{our_mb / dense_mb:.2f}",
-    )
+    seconds = f"{median(dense):.2f}", f"{median(ours):.3f}"
+    return what, *seconds, f"{faster:.0f}", f"{dense_mb:.0f}", f"{our_mb:.0f}", f"{our_mb / dense_mb:.2f}"
 
 
 def _run(what: str, dataset: str, **more: Any) -> Any:
@@ -69,7 +66,8 @@ def dense(dataset: str) -> Callable[[], Any]:
     """Prepare rounds with n x n matrices; forming M and W is not counted."""
     from unseen_paper.dense.rsdne import DenseRSDNE
 
-    graph, seen, start = _input(dataset)
+    graph, seen = hide_two(dataset, RATE)
+    start = _start(graph)
     rounds = DenseRSDNE(graph.adjacency.toarray(), seen.indicator.toarray()).bold_rounds(
         start[0], start[1].T, 0.01
     )
@@ -87,9 +85,7 @@ def gradient(dataset: str) -> Callable[[], Any]:
 
 def als(dataset: str) -> Callable[[], Any]:
     """Prepare RSDNE as a user calls it."""
-    import unseen
-
-    graph, seen, _ = _input(dataset)
+    graph, seen = hide_two(dataset, RATE)
     unseen.RSDNE(n_components=2, max_iter=1, random_state=0).fit(graph, seen)  # warm up
 
     def work() -> dict[str, Any]:
@@ -128,22 +124,16 @@ def _descent(dataset: str) -> Any:
     from unseen.linalg.walk import WalkMatrix
     from unseen.methods.rsdne_solvers import Objective, gradient_descent
 
-    graph, seen, start = _input(dataset)
+    graph, seen = hide_two(dataset, RATE)
     run = Run()
     adjacency = run.matrix(graph.adjacency, symmetric=True)
     groups = label_groups(seen.indicator, run)
     walk, pruned = WalkMatrix(adjacency), LabelledWalk(adjacency, groups)
     constant = walk.frobenius_squared() or 0.0
     objective = Objective(walk, 0.1, 1.0, pruned, lambda U: nearest_in_class(U, groups, 5, run), constant)
-    return gradient_descent(objective, *start.astype(np.float32), step="bold")
+    return gradient_descent(objective, *_start(graph).astype(np.float32), step="bold")
 
 
-def _input(dataset: str) -> Any:
-    import unseen
-
-    data = unseen.load_dataset(dataset)
-    split = unseen.completely_imbalanced_split(
-        data.labels, label_rate=0.3, unseen=data.labels.classes[:2], random_state=0
-    )
-    start = np.random.default_rng(0).random((2, data.graph.n_nodes, 200)) / 200
-    return data.graph, split.seen_labels, start
+def _start(graph: Graph) -> np.ndarray:
+    """Return U and H' to begin with, as released."""
+    return np.random.default_rng(0).random((2, graph.n_nodes, 200)) / 200

@@ -1,21 +1,20 @@
 """Every claim of the paper's section 6 (and of its Table 1), judged by the paper's own figures and by ours.
 
-A claim is a sentence, a short quotation, and a function from :class:`Evidence` to the figures that bear on it and
-whether it holds. Where a sentence leaves room ("comparable", "not sensitive"), the reading is in the claim's text.
-Cells that were not run are left out, and the figures say how many were compared; with none, the claim was not run.
-Methods and settings are compared over the splits that all of them have (:meth:`Evidence.means`).
+A claim is a sentence and a short quotation (``data/paper_claims.csv``), and a function from :class:`Evidence` to the
+figures that bear on it and whether it holds. Where a sentence leaves room ("comparable", "not sensitive"), the reading
+is in the claim's text. Cells that were not run are left out, and the figures say how many were compared; with none, the
+claim was not run. Methods and settings are compared over the splits that all of them have (:meth:`Evidence.means`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from unseen_paper.experiments.evidence import Cell, Evidence, UnmatchedError, paper_evidence
-from unseen_paper.experiments.paper import DATASETS, RATES, TITLES
+from unseen_paper.experiments.paper import DATASETS, RATES, TITLES, paper_claims
 
 COLUMNS = ("id", "section", "claim", "quotation", "paper", "paper_verdict", "ours", "splits", "verdict")
 HOLDS, FAILS, NOT_RUN, NO_FIGURES = "holds", "does not hold", "not run", "no figures printed"
@@ -42,29 +41,15 @@ class Finding:
     holds: bool
 
 
-@dataclass(frozen=True)
-class Claim:
-    """One claim: `judge` returns None where nothing that bears on it was measured."""
-
-    id: str
-    section: str
-    text: str
-    quotation: str
-    judge: Callable[[Evidence], Finding | None]
+Judge = Callable[[Evidence], Finding | None]
+JUDGES: dict[str, Judge] = {}
+"""What says whether a claim holds, by the claim's id; None is returned where nothing that bears on it was measured."""
 
 
-CLAIMS: list[Claim] = []
-
-
-def claim(section: str, text: str, quotation: str) -> Callable[[Callable[[Evidence], Finding | None]], Any]:
-    """Register a function as the judge of a claim; its name is the claim's id."""
-
-    def register(judge: Callable[[Evidence], Finding | None]) -> Callable[[Evidence], Finding | None]:
-        name = judge.__name__.strip("_").replace("_", "-")
-        CLAIMS.append(Claim(name, section, text, quotation, judge))
-        return judge
-
-    return register
+def judge(function: Judge) -> Judge:
+    """Register the judge of a claim; its name is the claim's id."""
+    JUDGES[function.__name__.strip("_").replace("_", "-")] = function
+    return function
 
 
 def claim_rows(ours: Evidence) -> list[dict[str, str]]:
@@ -81,20 +66,18 @@ def claim_rows(ours: Evidence) -> list[dict[str, str]]:
 
     paper = paper_evidence()
     rows = []
-    for each in CLAIMS:
-        theirs = each.judge(paper)
+    for text in paper_claims():
+        judged_by = JUDGES[text["id"]]
+        theirs = judged_by(paper)
         own = replace(ours, used=[])
         try:
-            finding = each.judge(own)
+            finding = judged_by(own)
             figures, verdict = finding.figures if finding else "", _verdict(finding, NOT_RUN)
         except UnmatchedError as error:
             figures, verdict = str(error), UNMATCHED
         rows.append(
             {
-                "id": each.id,
-                "section": each.section,
-                "claim": each.text,
-                "quotation": each.quotation,
+                **text,
                 "paper": theirs.figures if theirs else "",
                 "paper_verdict": _verdict(theirs, NO_FIGURES),
                 "ours": figures,

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
 from unseen_paper.experiments.catalog import ALPHAS, DIMENSIONS
-from unseen_paper.experiments.claims import Comparison, Finding, always, claim, compare, spread
-from unseen_paper.experiments.evidence import Evidence, Pair
+from unseen_paper.experiments.claims import JUDGES, Comparison, Finding, always, compare, judge, spread
+from unseen_paper.experiments.evidence import Cell, Evidence
 from unseen_paper.experiments.paper import DATASETS, MULTI, RATES, TITLES
 
-LAYOUTS, SEEN = "6.1.2 layouts", "6.1.3 seen classes"
-ABLATION, SENSITIVITY = "6.1.3 ablation", "6.1.4 sensitivity"
-BALANCED, SCALABILITY = "6.2 balanced labels", "6.3 scalability"
 LEVEL = 0.05
 """Times that differ by no more than this share are level: each is one fit."""
 OURS = ("rsdne", "rsdne-light", "rect-n", "rect-l", "rect")
@@ -29,22 +27,13 @@ def _panels(evidence: Evidence, number: str, higher: Iterable[str], lower: Itera
     ]
 
 
-@claim(
-    LAYOUTS,
-    "RECT, RECT-N and RECT-L show the clearest groups: neighbours of hidden nodes share their class more often than "
-    "for any other method",
-    "exhibit the most discernible clustering",
-)
+@judge
 def _layouts_rect_clearest(evidence: Evidence) -> Finding | None:
     others = [name for name in evidence.layouts if name not in ("rect", "rect-n", "rect-l")]
     return always(_panels(evidence, "unseen_purity", ("rect", "rect-n", "rect-l"), others))
 
 
-@claim(
-    LAYOUTS,
-    "RECT separates all classes best: its neighbours share a class most often, averaged over seen and hidden nodes",
-    "obtains the best visualization result",
-)
+@judge
 def _layouts_rect_best(evidence: Evidence) -> Finding | None:
     both = {name: (row["seen_purity"] + row["unseen_purity"]) / 2 for name, row in evidence.layouts.items()}
     if "rect" not in both or len(both) < 2:
@@ -54,12 +43,7 @@ def _layouts_rect_best(evidence: Evidence) -> Finding | None:
     return Finding(text, both["rect"] > both[best])
 
 
-@claim(
-    LAYOUTS,
-    "LSHM, LDE, GCN and APPNP mix the two hidden classes, RSDNE and RSDNE* do not: each of the former has at least "
-    "twice as many neighbours from the other hidden class",
-    "their two kinds of unseen class nodes heavily mix together",
-)
+@judge
 def _layouts_baselines_mix(evidence: Evidence) -> Finding | None:
     pairs = _panels(evidence, "unseen_mixed", ("lshm", "lde", "gcn", "appnp"), ("rsdne", "rsdne-light"))
     if not pairs:
@@ -69,22 +53,7 @@ def _layouts_baselines_mix(evidence: Evidence) -> Finding | None:
     return Finding(text, all(pair.left >= 2 * pair.right for pair in pairs))
 
 
-@claim(
-    LAYOUTS,
-    "LSHM and LDE gather the seen classes better than RSDNE and RSDNE*: neighbours of seen nodes share their class "
-    "more often",
-    "LSHM and LDE better cluster and separate the nodes from different seen classes",
-)
-def _layouts_baselines_gather_seen(evidence: Evidence) -> Finding | None:
-    return always(_panels(evidence, "seen_purity", ("lshm", "lde"), ("rsdne", "rsdne-light")))
-
-
-@claim(
-    LAYOUTS,
-    "RECT-L respects all six classes: neighbours of hidden nodes share their class as often as those of seen nodes "
-    "(read as at most 5 points less)",
-    "successfully respects the six topic classes",
-)
+@judge
 def _layouts_rect_l_respects_classes(evidence: Evidence) -> Finding | None:
     row = evidence.layouts.get("rect-l")
     if row is None:
@@ -93,29 +62,7 @@ def _layouts_rect_l_respects_classes(evidence: Evidence) -> Finding | None:
     return Finding(f"hidden {hidden:.3f}, seen {seen:.3f}", hidden >= seen - 0.05)
 
 
-@claim(
-    LAYOUTS,
-    "MMDW does not gain from the labels: hidden nodes have fewer neighbours of their class than with RSDNE",
-    "MMDW also fails to benefit from the completely-imbalanced labels",
-)
-def _layouts_mmdw(evidence: Evidence) -> Finding | None:
-    return always(_panels(evidence, "unseen_purity", ["rsdne"], ["mmdw"]))
-
-
-@claim(
-    LAYOUTS,
-    "RSDNE* gathers the seen classes more closely than RSDNE: neighbours of seen nodes share their class more often",
-    "seem to lie on more compact manifolds",
-)
-def _layouts_light_compact(evidence: Evidence) -> Finding | None:
-    return always(_panels(evidence, "seen_purity", ["rsdne-light"], ["rsdne"]))
-
-
-@claim(
-    LAYOUTS,
-    "MMDW has to take a very small weight: most runs choose 0.1 or less of 0.01 to 100 inside the seen labels",
-    "MMDW has to use a very small weight",
-)
+@judge
 def _mmdw_small_weight(evidence: Evidence) -> Finding | None:
     weights = evidence.weights.get("mmdw", [])
     if not weights:
@@ -124,49 +71,34 @@ def _mmdw_small_weight(evidence: Evidence) -> Finding | None:
     return Finding(f"{small:.0%} of {len(weights)} runs, median {np.median(weights):g}", small > 0.5)
 
 
-def _by_seen(evidence: Evidence, better: str, worse: str, counts: Iterable[int]) -> list[Comparison]:
+def _each(evidence: Evidence, kind: str, places: dict[str, Any], better: str, worse: str) -> list[Comparison]:
+    """Compare two methods or settings at every place of a figure."""
     return [
         comparison
-        for count in counts
+        for where, place in places.items()
         for comparison in compare(
-            evidence, f"{count} seen,", (better, worse), (("seen", better, count), ("seen", worse, count))
+            evidence, where, (better, worse), ((kind, better, place), (kind, worse, place))
         )
     ]
 
 
-@claim(
-    SEEN,
-    "RSDNE stays above MFDW and RECT above RECT-N at every number of seen classes (Citeseer, 50 % labels)",
-    "can constantly benefit from the completely-imbalanced labels",
-)
+def _by_seen(evidence: Evidence, better: str, worse: str, *counts: int) -> list[Comparison]:
+    return _each(evidence, "seen", {f"{count} seen,": count for count in counts}, better, worse)
+
+
+def _settings(evidence: Evidence, better: str, worse: str) -> list[Comparison]:
+    return _each(evidence, "ablation", {f"{rate:.0%}": rate for rate in RATES}, better, worse)
+
+
+@judge
 def _benefit_at_any_number(evidence: Evidence) -> Finding | None:
     counts = range(1, 7)
-    return always(_by_seen(evidence, "rsdne", "mfdw", counts) + _by_seen(evidence, "rect", "rect-n", counts))
+    return always(
+        _by_seen(evidence, "rsdne", "mfdw", *counts) + _by_seen(evidence, "rect", "rect-n", *counts)
+    )
 
 
-@claim(
-    SEEN,
-    "With one seen class RSDNE is still above MFDW",
-    "even with only one seen class, RSDNE still outperforms ... MFDW",
-)
-def _one_seen_rsdne(evidence: Evidence) -> Finding | None:
-    return always(_by_seen(evidence, "rsdne", "mfdw", [1]))
-
-
-@claim(
-    SEEN,
-    "With one seen class RECT is still above RECT-N",
-    "RECT still outperforms (its unsupervised version) RECT-N",
-)
-def _one_seen_rect(evidence: Evidence) -> Finding | None:
-    return always(_by_seen(evidence, "rect", "rect-n", [1]))
-
-
-@claim(
-    SEEN,
-    "RECT-L declines smoothly as classes are hidden: none costs more than 3 points of micro F1, or brings more than 1",
-    "declines smoothly when the unseen class number grows",
-)
+@judge
 def _rect_l_declines_smoothly(evidence: Evidence) -> Finding | None:
     means = evidence.means(*(("seen", "rect-l", count) for count in range(6, 0, -1)))
     if means is None:
@@ -177,49 +109,13 @@ def _rect_l_declines_smoothly(evidence: Evidence) -> Finding | None:
     return Finding(text, bool(steps.min() >= -0.03 and steps.max() <= 0.01))
 
 
-def _settings(evidence: Evidence, better: str, worse: str) -> list[Comparison]:
-    return [
-        comparison
-        for rate in RATES
-        for comparison in compare(
-            evidence, f"{rate:.0%}", (better, worse), (("ablation", better, rate), ("ablation", worse, rate))
-        )
-    ]
-
-
-@claim(
-    ABLATION,
-    "RSDNE without its intra-class or without its inter-class part scores less, at every label rate",
-    "when either eliminating the effect of intra-class or inter-class modeling part, the performance degrades",
-)
+@judge
 def _both_parts_help(evidence: Evidence) -> Finding | None:
     parts = ("J_DW + J_intra", "J_DW + J_inter")
     return always([pair for part in parts for pair in _settings(evidence, "RSDNE", part)])
 
 
-@claim(
-    ABLATION,
-    "Intra-class neighbours drawn at random are still better than none",
-    "still outperforms modeling graph structure alone",
-)
-def _random_neighbours_help(evidence: Evidence) -> Finding | None:
-    return always(_settings(evidence, "J_DW + random(J_intra)", "J_DW"))
-
-
-@claim(
-    ABLATION,
-    "Intra-class neighbours drawn at random are not the best setting: RSDNE is above it at every label rate",
-    "does not show the best result",
-)
-def _random_neighbours_not_best(evidence: Evidence) -> Finding | None:
-    return always(_settings(evidence, "RSDNE", "J_DW + random(J_intra)"))
-
-
-@claim(
-    ABLATION,
-    "What random neighbours gain in micro F1 grows with the number of labels",
-    "especially when the labeled dataset becomes larger",
-)
+@judge
 def _random_neighbours_help_more_with_labels(evidence: Evidence) -> Finding | None:
     pairs = [p for p in _settings(evidence, "J_DW + random(J_intra)", "J_DW") if p.where.endswith("micro")]
     if len(pairs) < 2:
@@ -229,58 +125,11 @@ def _random_neighbours_help_more_with_labels(evidence: Evidence) -> Finding | No
     return Finding(text, gains == sorted(gains))
 
 
-def _range(means: Iterable[Pair]) -> float:
-    micro = [micro for micro, _ in means]
-    return max(micro) - min(micro)
-
-
-@claim(
-    SENSITIVITY,
-    "RSDNE's micro F1 differs by at most 2 points for alpha from 0.01 to 10, at each label rate",
-    "our method is not sensitive to α especially when α ∈ [10^-2, ..., 10^1]",
-)
-def _alpha_insensitive(evidence: Evidence) -> Finding | None:
-    ranges = {}
-    for rate in RATES:
-        means = evidence.means(*(("alpha", "rsdne", rate, alpha) for alpha in ALPHAS if alpha <= 10))
-        if means:
-            ranges[f"{rate:.0%}"] = _range(means)
-    return spread(ranges, 0.02, "range")
-
-
-@claim(
-    SENSITIVITY,
-    "Micro F1 of each of the paper's methods differs by at most 3 points between 100 and 500 columns",
-    "all our methods are not very sensitive to the embedding dimension",
-)
-def _dimension_insensitive(evidence: Evidence) -> Finding | None:
-    ranges = {}
-    for method in OURS:
-        means = evidence.means(*(("dimension", method, columns) for columns in DIMENSIONS))
-        if means:
-            ranges[TITLES[method]] = _range(means)
-    return spread(ranges, 0.03, "range")
-
-
-@claim(
-    SENSITIVITY,
-    "RECT is above RECT-N and RECT-L at every number of columns",
-    "RECT always outperforms its two sub-methods RECT-N and RECT-L",
-)
-def _rect_over_halves_at_any_dimension(evidence: Evidence) -> Finding | None:
-    return always(
-        [
-            comparison
-            for columns in DIMENSIONS
-            for half in ("rect-n", "rect-l")
-            for comparison in compare(
-                evidence,
-                f"{columns} columns,",
-                ("rect", half),
-                (("dimension", "rect", columns), ("dimension", half, columns)),
-            )
-        ]
-    )
+def _ranges(evidence: Evidence, lines: dict[str, list[Cell]]) -> dict[str, float]:
+    """Return the range of micro F1 of every line that was run whole."""
+    means = {name: evidence.means(*cells) for name, cells in lines.items()}
+    micro = {name: [score for score, _ in pairs] for name, pairs in means.items() if pairs}
+    return {name: max(scores) - min(scores) for name, scores in micro.items()}
 
 
 def _balanced_micro(evidence: Evidence, dataset: str, methods: Iterable[str]) -> dict[str, float]:
@@ -301,54 +150,14 @@ def _behind(evidence: Evidence, method: str, others: Iterable[str]) -> dict[str,
     return distances
 
 
-@claim(
-    BALANCED,
-    "With balanced labels RSDNE and RSDNE* are at most 2 points of micro F1 behind the best of LSHM, LDE and MMDW",
-    "RSDNE and RSDNE* obtain comparable performance to LSHM, LDE and MMDW",
-)
+@judge
 def _balanced_shallow(evidence: Evidence) -> Finding | None:
     others = ("lshm", "lde", "mmdw")
     behind = _behind(evidence, "rsdne", others) | _behind(evidence, "rsdne-light", others)
     return spread(behind, 0.02, "distance behind")
 
 
-@claim(
-    BALANCED,
-    "With balanced labels RECT is at most 2 points of micro F1 behind the better of GCN and APPNP on any graph",
-    "obtains comparable (and sometimes much superior) results to GCN and APPNP",
-)
-def _balanced_deep(evidence: Evidence) -> Finding | None:
-    return spread(_behind(evidence, "rect", ("gcn", "appnp")), 0.02, "distance behind")
-
-
-@claim(
-    BALANCED,
-    "With balanced labels GCN and APPNP do poorly on PPI and Blogcatalog: they are below the unsupervised MFDW there",
-    "GCN and APPNP perform poorly on two multi-label datasets",
-)
-def _balanced_gnns_poor(evidence: Evidence) -> Finding | None:
-    return always(
-        [
-            comparison
-            for dataset in MULTI
-            for name in ("gcn", "appnp")
-            for comparison in compare(
-                evidence,
-                dataset,
-                ("mfdw", name),
-                (("balanced", dataset, "mfdw"), ("balanced", dataset, name)),
-                ["micro"],
-            )
-        ]
-    )
-
-
-@claim(
-    BALANCED,
-    "With balanced labels RECT is the steadiest of RECT, GCN and APPNP: its worst share of the best micro F1 that a "
-    "method of the paper has on a graph is the highest, on the graphs that both were run on",
-    "our method RECT is much more stable on all datasets",
-)
+@judge
 def _balanced_stable(evidence: Evidence) -> Finding | None:
     shares: dict[str, dict[str, float]] = {name: {} for name in ("rect", "gcn", "appnp")}
     for dataset in DATASETS:
@@ -379,25 +188,7 @@ def _faster(evidence: Evidence, quick: tuple[str, str], slow: tuple[str, str]) -
     return Finding(text, left < right and not level)
 
 
-@claim(
-    SCALABILITY,
-    "RSDNE* trains faster than RSDNE, on the largest graph that both were run on",
-    "RSDNE* is more efficient than RSDNE",
-)
-def _light_faster(evidence: Evidence) -> Finding | None:
-    return _faster(evidence, ("rsdne-light", "cpu"), ("rsdne", "cpu"))
-
-
-@claim(SCALABILITY, "RECT(DW) trains faster than RECT", "RECT(DW) is more efficient than RECT")
-def _dw_faster(evidence: Evidence) -> Finding | None:
-    return _faster(evidence, ("rect-dw", "cpu"), ("rect", "cpu"))
-
-
-@claim(
-    SCALABILITY,
-    "RECT and RECT(DW) train faster on a GPU than on the processor",
-    "the GPU implementation of GNN methods can largely accelerate the training speed",
-)
+@judge
 def _gpu_faster(evidence: Evidence) -> Finding | None:
     all_findings = [_faster(evidence, (name, "cuda"), (name, "cpu")) for name in ("rect", "rect-dw")]
     findings = [finding for finding in all_findings if finding]
@@ -406,3 +197,59 @@ def _gpu_faster(evidence: Evidence) -> Finding | None:
     return Finding(
         "; ".join(finding.figures for finding in findings), all(finding.holds for finding in findings)
     )
+
+
+JUDGES.update(
+    {
+        "layouts-baselines-gather-seen": lambda e: always(
+            _panels(e, "seen_purity", ("lshm", "lde"), ("rsdne", "rsdne-light"))
+        ),
+        "layouts-mmdw": lambda e: always(_panels(e, "unseen_purity", ["rsdne"], ["mmdw"])),
+        "layouts-light-compact": lambda e: always(_panels(e, "seen_purity", ["rsdne-light"], ["rsdne"])),
+        "one-seen-rsdne": lambda e: always(_by_seen(e, "rsdne", "mfdw", 1)),
+        "one-seen-rect": lambda e: always(_by_seen(e, "rect", "rect-n", 1)),
+        "random-neighbours-help": lambda e: always(_settings(e, "J_DW + random(J_intra)", "J_DW")),
+        "random-neighbours-not-best": lambda e: always(_settings(e, "RSDNE", "J_DW + random(J_intra)")),
+        "alpha-insensitive": lambda e: spread(
+            _ranges(
+                e,
+                {
+                    f"{rate:.0%}": [("alpha", "rsdne", rate, alpha) for alpha in ALPHAS if alpha <= 10]
+                    for rate in RATES
+                },
+            ),
+            0.02,
+            "range",
+        ),
+        "dimension-insensitive": lambda e: spread(
+            _ranges(e, {TITLES[name]: [("dimension", name, width) for width in DIMENSIONS] for name in OURS}),
+            0.03,
+            "range",
+        ),
+        "rect-over-halves-at-any-dimension": lambda e: always(
+            [
+                pair
+                for width in DIMENSIONS
+                for half in ("rect-n", "rect-l")
+                for pair in _each(e, "dimension", {f"{width} columns,": width}, "rect", half)
+            ]
+        ),
+        "balanced-deep": lambda e: spread(_behind(e, "rect", ("gcn", "appnp")), 0.02, "distance behind"),
+        "balanced-gnns-poor": lambda e: always(
+            [
+                pair
+                for dataset in MULTI
+                for name in ("gcn", "appnp")
+                for pair in compare(
+                    e,
+                    dataset,
+                    ("mfdw", name),
+                    (("balanced", dataset, "mfdw"), ("balanced", dataset, name)),
+                    ["micro"],
+                )
+            ]
+        ),
+        "light-faster": lambda e: _faster(e, ("rsdne-light", "cpu"), ("rsdne", "cpu")),
+        "dw-faster": lambda e: _faster(e, ("rect-dw", "cpu"), ("rect", "cpu")),
+    }
+)

@@ -67,6 +67,17 @@ def paper_decline() -> dict[tuple[str, int, float], float]:
     }
 
 
+def paper_claims() -> list[dict[str, str]]:
+    """Return the claims of section 6 and of Table 1: id, section, what is claimed, a quotation.
+
+    Examples
+    --------
+    >>> paper_claims()[0]["section"]
+    '1 problem (Table 1)'
+    """
+    return _rows("paper_claims.csv")
+
+
 def _rows(name: str) -> list[dict[str, str]]:
     text = resources.files("unseen_paper.experiments").joinpath("data", name).read_text(encoding="utf-8")
     return list(csv.DictReader(text.splitlines()))

@@ -7,8 +7,7 @@ threads, which other work on the machine disturbs less; on a GPU they are those 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,29 +19,17 @@ from unseen.methods.registry import method_class
 from unseen_paper.bench.isolated import measure
 from unseen_paper.csv_files import read_csv, write_csv
 
-ROUNDS = 10
-"""Rounds of RSDNE at every size: it would stop by itself after more or fewer, which says nothing of growth."""
-
-
-@dataclass(frozen=True)
-class Contestant:
-    """A method of the table and its parameters; `steps` is the one that says how long it works."""
-
-    name: str
-    params: Mapping[str, Any] = field(default_factory=dict)
-    steps: str = "epochs"
-
-
-CONTESTANTS: tuple[Contestant, ...] = (
-    Contestant("rect-n", {"n_components": 200, "features": "identity"}),
-    Contestant("rect", {"n_components": 400, "features": "identity"}),
-    Contestant("rect-dw", {"n_components": 400, "features": "identity"}),
-    Contestant("rsdne", {"n_components": 200, "tol": 0.0}, steps="max_iter"),
-    Contestant("rsdne-light", {"n_components": 200, "tol": 0.0}, steps="max_iter"),
-)
-METHODS = ("rsdne", "rsdne-light", "rect", "rect-dw")
+METHODS: dict[str, dict[str, Any]] = {
+    "rsdne": {"n_components": 200, "tol": 0.0, "max_iter": 10},
+    "rsdne-light": {"n_components": 200, "tol": 0.0, "max_iter": 10},
+    "rect": {"n_components": 400, "features": "identity", "epochs": 100},
+    "rect-dw": {"n_components": 400, "features": "identity", "epochs": 100},
+}
+"""The methods of the figure and their parameters. RSDNE has ten rounds at every size: it would stop by itself after
+more or fewer, which says nothing of growth."""
+STEPS = ("epochs", "max_iter")
+"""The parameters that say how long a method works."""
 SIZES = (1_000, 3_000, 10_000, 100_000)
-EPOCHS = 100
 COLUMNS = ("n_nodes", "method", "device", "seconds", "megabytes", "steps", "version", "error")
 Row = dict[str, Any]
 
@@ -74,7 +61,10 @@ def scalability_rows(
     on_progress : callable
         Told how many fits are done, and of how many.
     """
-    names = _able(methods or METHODS)
+    names = list(methods or METHODS)
+    for name in names:
+        if name not in METHODS:
+            raise unknown_name("method of the scalability test", name, METHODS)
     plan = [(n, name, device) for n in _checked(sizes) for name in names for device in devices(name)]
     done = {(row["n_nodes"], row["method"], row["device"]): row for row in _read(path)}
     for k, key in enumerate(plan, start=1):
@@ -105,28 +95,28 @@ def devices(name: str) -> tuple[str, ...]:
 
 
 def _measured(n: int, name: str, device: str) -> Row:
-    contestant = next(each for each in CONTESTANTS if each.name == name)
-    params = {**contestant.params, contestant.steps: EPOCHS if contestant.steps == "epochs" else ROUNDS}
+    params = dict(METHODS[name])
     if "device" in method_class(name)().get_params():
         params["device"] = device
-    cost = measure(__name__, "fit", name=name, n=n, params=params, steps=contestant.steps)
+    cost = measure(__name__, "fit", name=name, n=n, params=params)
     return _row(
         n,
         name,
         device,
         seconds=round(cost.processor if device == "cpu" else cost.seconds, 3),
         megabytes=round(cost.megabytes),
-        steps=params[contestant.steps],
+        steps=next(params[key] for key in STEPS if key in params),
     )
 
 
-def fit(name: str, n: int, params: dict[str, Any], steps: str = "epochs") -> Callable[[], None]:
+def fit(name: str, n: int, params: dict[str, Any]) -> Callable[[], None]:
     """Prepare a method on the test's graph."""
     graph = unseen.random_graph(n, random_state=0)
     labelled = np.random.default_rng(0).random(n) < 0.1
     labels = unseen.Labels.from_values(np.where(labelled, 0, -1).tolist(), graph.node_ids)
     method = unseen.make_method(name, **params, random_state=0)
-    unseen.make_method(name, **{**params, steps: 1}, random_state=0).fit(
+    short = {**params, **{key: 1 for key in STEPS if key in params}}
+    unseen.make_method(name, **short, random_state=0).fit(
         unseen.random_graph(500, random_state=0), np.zeros(500, dtype=int)
     )  # warm up
 
@@ -148,14 +138,6 @@ def _row(
 ) -> Row:
     values = (n, name, device, seconds, megabytes, steps, unseen.__version__, error)
     return dict(zip(COLUMNS, values, strict=True))
-
-
-def _able(methods: Sequence[str]) -> list[str]:
-    names = [each.name for each in CONTESTANTS]
-    for name in methods:
-        if name not in names:
-            raise unknown_name("method of the scalability test", name, names)
-    return list(methods)
 
 
 def _checked(sizes: Sequence[float] | None) -> Sequence[int]:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from unseen.errors import UnseenError
 from unseen_paper.experiments.paper import DATASETS, TITLES, paper_f1
+from unseen_paper.experiments.plan import Run
 from unseen_paper.experiments.results import Result
+
+K = TypeVar("K")
 
 NO_PAPER: dict[str, Any] = {"paper_micro_f1": None, "paper_macro_f1": None}
 """For rows of which the paper prints no figure."""
@@ -24,16 +27,11 @@ def f1_rows(results: Iterable[Result]) -> list[dict[str, Any]]:
 
     Examples
     --------
-    >>> from unseen_paper.experiments.plan import Run
     >>> rows = f1_rows([Result(Run("cora", "rect", 0.1, k), 0.8 + k / 10, 0.7, seconds=1.0) for k in range(2)])
     >>> rows[0]["micro_f1"], rows[0]["n_splits"], rows[0]["paper_micro_f1"]
     (0.85, 2, 0.8197)
     """
-    groups: dict[tuple[str, float, str], list[Result]] = {}
-    for result in results:
-        if not result.error:
-            run = result.run
-            groups.setdefault((run.dataset, run.label_rate, run.method), []).append(result)
+    groups = _grouped(results, _cell)
     return [_row(key, groups[key]) for key in sorted(groups, key=_place)]
 
 
@@ -44,23 +42,31 @@ def best_rows(results: Iterable[Result]) -> list[dict[str, Any]]:
 
     Examples
     --------
-    >>> from unseen_paper.experiments.plan import Run
     >>> tried = [Run("cora", "lshm", 0.1, 0, (), f'{{"lam": {lam}}}') for lam in (0.1, 1.0)]
     >>> rows = best_rows([Result(run, 0.5 + k / 10, 0.4) for k, run in enumerate(tried)])
     >>> rows[0]["method"], rows[0]["micro_f1"], rows[0]["paper_micro_f1"]
     ('lshm, best of grid on test nodes', 0.6, 0.5981)
     """
-    groups: dict[tuple[str, float, str], dict[str, list[Result]]] = {}
-    for result in results:
-        if not result.error:
-            key = (result.run.dataset, result.run.label_rate, result.run.method)
-            groups.setdefault(key, {}).setdefault(result.run.params, []).append(result)
+    groups = _grouped(results, _cell)
     rows = []
     for key in sorted(groups, key=_place):
-        row = max((_row(key, group) for group in groups[key].values()), key=lambda row: row["micro_f1"])
-        tried = len(groups[key]) > 1
-        rows.append({**row, "method": f"{key[2]}, best of grid on test nodes"} if tried else row)
+        tried = _grouped(groups[key], lambda run: run.params)
+        row = max((_row(key, group) for group in tried.values()), key=lambda row: row["micro_f1"])
+        rows.append({**row, "method": f"{key[2]}, best of grid on test nodes"} if len(tried) > 1 else row)
     return rows
+
+
+def _grouped(results: Iterable[Result], key: Callable[[Run], K]) -> dict[K, list[Result]]:
+    """Return the results that have scores by what their runs have in common."""
+    groups: dict[K, list[Result]] = {}
+    for result in results:
+        if not result.error:
+            groups.setdefault(key(result.run), []).append(result)
+    return groups
+
+
+def _cell(run: Run) -> tuple[str, float, str]:
+    return run.dataset, run.label_rate, run.method
 
 
 def _row(key: tuple[str, float, str], results: list[Result]) -> dict[str, Any]:
@@ -107,40 +113,27 @@ def _place(key: tuple[str, float, str]) -> tuple[int, str, float, int, str]:
 
 def setting_rows(results: Iterable[Result], n_classes: dict[str, int]) -> list[dict[str, Any]]:
     """Return one row for each (data set, method, parameters, label rate, number of unseen classes)."""
-    groups: dict[tuple[str, str, str, float, int], list[Result]] = {}
-    for result in results:
-        if not result.error:
-            run = result.run
-            key = (run.dataset, run.method, run.params, run.label_rate, len(run.unseen))
-            groups.setdefault(key, []).append(result)
-    rows = []
-    for (dataset, method, params, rate, hidden), group in groups.items():
-        row = _row((dataset, rate, method), group) | NO_PAPER
-        settings = group[0].run.keywords()
-        rows.append(
-            {
-                **row,
-                "params": params,
-                "unseen_classes": hidden,
-                "seen_classes": n_classes[dataset] - hidden,
-                "alpha": settings.get("alpha", 1.0),
-                "n_components": settings.get("n_components", ""),
-            }
-        )
-    return rows
+    groups = _grouped(results, lambda run: (_cell(run), run.params, len(run.unseen)))
+    return [
+        {
+            **_row(cell, group),
+            **NO_PAPER,
+            "params": params,
+            "unseen_classes": hidden,
+            "seen_classes": n_classes[cell[0]] - hidden,
+            "alpha": group[0].run.keywords().get("alpha", 1.0),
+            "n_components": group[0].run.keywords().get("n_components", ""),
+        }
+        for (cell, params, hidden), group in groups.items()
+    ]
 
 
 def published_rows(results: Iterable[Result]) -> list[dict[str, Any]]:
     """Return one row for each (data set, label rate, method, parameters, classifier), beside the paper's figures."""
-    groups: dict[tuple[Any, ...], list[Result]] = {}
-    for result in results:
-        if not result.error:
-            run = result.run
-            key = (run.dataset, run.label_rate, run.method, run.params, run.classifier)
-            groups.setdefault(key, []).append(result)
+    groups = _grouped(results, lambda run: (_cell(run), run.params, run.classifier))
     return [
-        {**_row(key[:3], group), "params": key[3], "classifier": key[4] or PROTOCOL_CLASSIFIER}
-        for key, group in groups.items()
+        {**_row(cell, group), "params": params, "classifier": classifier or PROTOCOL_CLASSIFIER}
+        for (cell, params, classifier), group in groups.items()
     ]
 
 
@@ -151,7 +144,6 @@ def balanced_rows(results: Iterable[Result]) -> list[dict[str, Any]]:
 
     Examples
     --------
-    >>> from unseen_paper.experiments.plan import Run
     >>> results = [Result(Run("cora", "rect", rate, 0), 0.6 + rate, 0.5) for rate in (0.1, 0.3)]
     >>> balanced_rows(results)[0]["micro_f1"], balanced_rows(results)[0]["label_rates"]
     (0.8, '0.1 0.3')
@@ -160,9 +152,10 @@ def balanced_rows(results: Iterable[Result]) -> list[dict[str, Any]]:
     groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row in f1_rows(good):
         groups.setdefault((row["dataset"], row["method"]), []).append(row)
+    of_runs = _grouped(good, lambda run: (run.dataset, run.method))
     rows = []
     for (dataset, method), group in groups.items():
-        own = [result for result in good if (result.run.dataset, result.run.method) == (dataset, method)]
+        own = of_runs[dataset, method]
         means: dict[str, Any] = {"dataset": dataset, "label_rate": None, "method": method}
         for score in ("micro_f1", "macro_f1"):
             means[score] = _rounded(np.mean([each[score] for each in group]))

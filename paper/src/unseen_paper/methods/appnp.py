@@ -139,8 +139,8 @@ def thinned_spread(
     x: torch.Tensor, whole: SparseProduct, steps: int, teleport: float, share: float, draws: Draws
 ) -> torch.Tensor:
     """Return `x` after `steps` times z <- (1 - teleport) A z + teleport x, each with other entries of A dropped."""
-    masks, scale = draws.keep(steps, share)
+    kept, scale = draws.keep(steps, share)
     z = x
-    for mask in masks.T:
+    for mask in kept.T.contiguous():  # a column of it would be gathered from all over the memory
         z = (thin(whole, mask, scale) @ z).lerp(x, teleport)
     return z

@@ -22,11 +22,9 @@ PROTOCOL = {"citeseer": 15, "cora": 21, **dict.fromkeys(DATASETS[2:], DRAWS)}
 """How many splits the protocol has."""
 FAR = 0.015
 """Figures that differ from the paper's by more are listed."""
-SHORT = ("nodefeats", "gcn", "rect", "smoothfeats", "rect-plus")
-"""Methods of the table in the README."""
 SCORES = ("micro_f1", "macro_f1")
 MARKED = re.compile(r"(?s)(<!-- results: ([\w-]+) -->\n)(.*?)(<!-- end of results -->)")
-NUMBER = re.compile(r"(?<![\w.])(\d*\.\d+)(?![\w]|\.\d)")
+NUMBER = re.compile(r"(?<![\w.])\d*\.\d+(?!\w|\.\d)|\b\d+ of (?:the )?\d+\b|\b\d+ points\b")
 Row = dict[str, Any]
 
 
@@ -39,16 +37,20 @@ def block(name: str, folder: Path) -> str:
     """Return what stands between the marks of that name."""
     if name in BLOCKS:
         return BLOCKS[name](folder)
+    if name in PIVOTS:
+        return pivot(name, folder)
     return experiment_table(name, rows_of(name, folder), style="markdown")
 
 
 def figures_in_sentences(page: str) -> list[str]:
-    r"""Return the numbers with a decimal point that stand in the sentences of a page instead of in a marked block.
+    r"""Return the figures and counts that stand in the sentences of a page instead of in a marked block.
 
     Examples
     --------
     >>> figures_in_sentences("RECT has .719 with `alpha=0.5`.\n<!-- results: state -->\n.5\n<!-- end of results -->")
     ['.719']
+    >>> figures_in_sentences("It is 4 points above RECT-N in 24 of 24 cells.")
+    ['4 points', '24 of 24']
     """
     return NUMBER.findall(re.sub(r"(?s)```.*?```|`[^`]*`|\]\([^)]*\)", " ", MARKED.sub(" ", page)))
 
@@ -206,29 +208,28 @@ def seen_gains(folder: Path) -> str:
     return render(["points of micro F1, seen classes:", *map(str, counts)], cells, style="markdown")
 
 
-def short(folder: Path) -> str:
-    """Return micro F1 of a few methods beside the paper's RECT, with 30 % of the labels."""
-    return overview(folder, "micro F1, 30 % of the labels", SHORT, rates=(0.3,))
+def overview(folder: Path) -> str:
+    """Return micro F1 of all methods beside the paper's RECT, a number per label rate, in bold where best at each.
 
-
-def overview(
-    folder: Path,
-    heading: str = "micro F1 at 10 / 30 / 50 % labels",
-    only: tuple[str, ...] = (),
-    rates: tuple[float, ...] = RATES,
-) -> str:
-    """Return micro F1 of all methods beside the paper's RECT, a number per label rate, in bold where best at each."""
+    The number of splits is in brackets where it is not that of the protocol.
+    """
     rows = {(row["dataset"], row["method"], row["label_rate"]): row for row in rows_of("f1", folder)}
     methods = dict.fromkeys([*TITLES, *(method for _, method, _ in rows)])
 
     def scores(dataset: str, method: str, score: str = "micro_f1") -> list[float]:
-        present = [rows[key] for rate in rates if (key := (dataset, method, rate)) in rows]
+        present = [rows[key] for rate in RATES if (key := (dataset, method, rate)) in rows]
         values = [row[score] for row in present if row[score] is not None]
-        return values if len(values) == len(rates) else []
+        return values if len(values) == len(RATES) else []
 
-    def cell(values: list[float], best: list[float] | None = None) -> str:
-        text = " / ".join(f"{value:.3f}".removeprefix("0") for value in values)
-        return f"*{text}*" if values and values == best else text
+    def cell(dataset: str, method: str, score: str = "micro_f1") -> str:
+        values = scores(dataset, method, score)
+        if not values:
+            return ""
+        text = " / ".join(_brief(value) for value in values)
+        splits = min(rows[dataset, method, rate]["n_splits"] for rate in RATES)
+        if score == "micro_f1" and splits < PROTOCOL[dataset]:
+            text += f" ({splits})"
+        return f"*{text}*" if values == best[dataset] else text
 
     best = {
         dataset: [
@@ -236,59 +237,59 @@ def overview(
         ]
         for dataset in DATASETS
     }
-    paper = [cell(scores(dataset, "rect", "paper_micro_f1")) for dataset in DATASETS]
-    lines = [
-        [method, *(cell(scores(dataset, method), best[dataset]) for dataset in DATASETS)]
-        for method in methods
-        if not only or method in only
-    ]
-    titles = [
-        _with_splits(name, [row for row in rows.values() if row["dataset"] == name]) for name in DATASETS
-    ]
-    return render([heading, *titles], [["RECT, the paper", *paper], *lines], style="markdown")
+    paper = ["RECT, the paper", *(cell(dataset, "rect", "paper_micro_f1") for dataset in DATASETS)]
+    lines = [[method, *(cell(dataset, method) for dataset in DATASETS)] for method in methods]
+    return render(["micro F1 at 10 / 30 / 50 % labels", *DATASETS], [paper, *lines], style="markdown")
 
 
-def _with_splits(dataset: str, rows: Sequence[Row]) -> str:
-    """Return the name of a data set, with the number of splits where not all rows have those of the protocol."""
-    counts = [row["n_splits"] for row in rows]
-    if min(counts, default=0) >= PROTOCOL[dataset]:
-        return dataset
-    return f"{dataset} ({min(counts, default=0)} to {max(counts, default=0)} of {PROTOCOL[dataset]} splits)"
+def pivot(name: str, folder: Path) -> str:
+    """Return a table of one of the `PIVOTS`: what is on its lines, in its columns and cells."""
+    heading, line, column, cell = PIVOTS[name]
+    rows = rows_of(name, folder)
+    if name == "scalability":
+        rows = [row for row in rows if not row["error"] and is_current(row["version"])]
+    texts = {(line(row), column(row)): cell(row) for row in rows}
+    if not texts:
+        return "No results by the present rule and version yet."
+    columns = dict.fromkeys(key for _, key in texts)
+    lines = dict.fromkeys(key for key, _ in texts)
+    cells = [[str(each), *(texts.get((each, key), "") for key in columns)] for each in lines]
+    return render([heading, *map(str, columns)], cells, style="markdown")
 
 
-def balanced(folder: Path) -> str:
-    """Return micro F1 with balanced labels, a method a line and a graph a column, with the number of draws."""
-    rows = rows_of("balanced", folder)
-    texts = {(row["method"], row["dataset"]): f"{row['micro_f1']:.4f} ({row['n_splits']})" for row in rows}
-    return _pivot(
-        "micro F1 (draws)", texts, [name for name in DATASETS if (any(d == name for _, d in texts))]
-    )
-
-
-def dimension(folder: Path) -> str:
-    """Return micro F1, a method a line and a number of columns a column."""
-    rows = rows_of("dimension", folder)
-    texts = {(row["method"], row["n_components"]): f"{row['micro_f1']:.4f}" for row in rows}
-    return _pivot("micro F1, columns:", texts, sorted({columns for _, columns in texts}))
-
-
-def alpha(folder: Path) -> str:
-    """Return micro F1 of RSDNE and RSDNE*, a method and label rate a line and an alpha a column."""
-    rows = rows_of("alpha", folder)
-    texts = {
-        (f"{row['method']}, {row['label_rate']:.0%}", row["alpha"]): f"{row['micro_f1']:.4f}" for row in rows
-    }
-    return _pivot("micro F1, alpha:", texts, sorted({value for _, value in texts}))
-
-
-def ablation(folder: Path) -> str:
-    """Return micro and macro F1 of the settings of RSDNE, a label rate a column."""
-    rows = rows_of("ablation", folder)
-    texts = {
-        (row["params"], f"{row['label_rate']:.0%}"): f"{row['micro_f1']:.4f} / {row['macro_f1']:.4f}"
-        for row in rows
-    }
-    return _pivot("micro / macro F1", texts, sorted({rate for _, rate in texts}))
+PIVOTS: dict[str, tuple[str, Callable[[Row], Any], Callable[[Row], Any], Callable[[Row], str]]] = {
+    "balanced": (
+        "micro F1 (draws)",
+        lambda row: row["method"],
+        lambda row: row["dataset"],
+        lambda row: f"{row['micro_f1']:.4f} ({row['n_splits']})",
+    ),
+    "dimension": (
+        "micro F1, columns:",
+        lambda row: row["method"],
+        lambda row: row["n_components"],
+        lambda row: f"{row['micro_f1']:.4f}",
+    ),
+    "alpha": (
+        "micro F1, alpha:",
+        lambda row: f"{row['method']}, {row['label_rate']:.0%}",
+        lambda row: row["alpha"],
+        lambda row: f"{row['micro_f1']:.4f}",
+    ),
+    "ablation": (
+        "micro / macro F1",
+        lambda row: row["params"],
+        lambda row: f"{row['label_rate']:.0%}",
+        lambda row: f"{row['micro_f1']:.4f} / {row['macro_f1']:.4f}",
+    ),
+    "scalability": (
+        "seconds, nodes:",
+        lambda row: f"{row['method']}, {row['device']}",
+        lambda row: row["n_nodes"],
+        lambda row: f"{row['seconds']:.1f}",
+    ),
+}
+"""Tables with a line for each method or setting: heading, and what of a row is on the line, in the column, the cell."""
 
 
 def layouts(folder: Path) -> str:
@@ -305,13 +306,6 @@ def layouts(folder: Path) -> str:
     return render(header, cells, style="markdown")
 
 
-def scalability(folder: Path) -> str:
-    """Return training times, a method a line and a size a column."""
-    rows = [row for row in rows_of("scalability", folder) if not row["error"] and is_current(row["version"])]
-    texts = {(f"{row['method']}, {row['device']}", row["n_nodes"]): f"{row['seconds']:.1f}" for row in rows}
-    return _pivot("seconds, nodes:", texts, sorted({n for _, n in texts}))
-
-
 BLOCKS: dict[str, Callable[[Path], str]] = {
     "state": state,
     "outdated": outdated,
@@ -323,13 +317,7 @@ BLOCKS: dict[str, Callable[[Path], str]] = {
     "excluded": excluded,
     "seen-gains": seen_gains,
     "overview": overview,
-    "short": short,
-    "balanced": balanced,
-    "dimension": dimension,
-    "alpha": alpha,
-    "ablation": ablation,
     "layouts": layouts,
-    "scalability": scalability,
     "words": lambda folder: words_table(rows_of("words", folder), style="markdown"),
 }
 """What a page may ask for, besides the tables of experiments."""
@@ -365,14 +353,6 @@ def _wins(folder: Path, better: str, worse: str) -> str:
     )
     lost = row["lost"].split(", ") if row["lost"] else []
     return f"{row['won']} of {row['cells']} cells" + (f" (not: {row['lost']})" if 0 < len(lost) <= 4 else "")
-
-
-def _pivot(heading: str, texts: dict[tuple[Any, Any], str], columns: Sequence[Any]) -> str:
-    if not texts:
-        return "No results by the present rule and version yet."
-    lines = dict.fromkeys(line for line, _ in texts)
-    cells = [[str(line), *(texts.get((line, column), "") for column in columns)] for line in lines]
-    return render([heading, *(str(column) for column in columns)], cells, style="markdown")
 
 
 def _paper_rows(folder: Path) -> list[Row]:

@@ -7,6 +7,10 @@ minimising ||M - UU'||^2 / n with M = (Abar + Abar^2) / 2 (Section 4 of the pape
 features it is the adjacency. The paper's loss costs O(d n^2), here it is O(nnz d + n d^2) and exact: see
 :mod:`unseen.methods.neural.rect_losses`. The released code trains 50 epochs; this takes the paper's 100.
 
+Where nodes have several types, each relation has a propagation and a walk matrix of its own, and all share the weights:
+Ahat is the mean of those of the relations, for every node over the relations that it has edges in, and the structure
+loss is the mean of theirs. The paper leaves that as future work.
+
 Joint RECT is one encoder trained on both losses at once, which the paper leaves as future work: it minimises
 (1 - balance) * structure + balance * semantic, where structure is ||M - UU'||^2 as a share of ||M||^2, and semantic the
 squared error of the class-semantic descriptions that a linear layer predicts from U, as a share of their mean squared
@@ -30,7 +34,13 @@ from unseen.linalg.normalize import l2_rows
 from unseen.linalg.walk import WalkMatrix
 from unseen.methods.base import Vectors
 from unseen.methods.neural import torch
-from unseen.methods.neural.rect_l import RECTL, RectMethod, SemanticMethod, layer_input
+from unseen.methods.neural.rect_l import (
+    RECTL,
+    RectMethod,
+    SemanticMethod,
+    layer_input,
+    relation_matrices,
+)
 from unseen.methods.neural.rect_losses import StructureLoss
 from unseen.methods.semantics import shares_of
 from unseen.methods.vocabulary import Balance, Columns, LayerInput
@@ -87,11 +97,33 @@ class RECTN(RectMethod):
 
     def _structure_loss(self, graph: Graph, device: torch.device, run: Run) -> Any:
         """Return the loss of U, which may have `weights` of its own."""
-        return StructureLoss(run.matrix(graph.adjacency, symmetric=True), device)
+        return structure_loss(graph, device, run)
 
     def _transform(self, graph: Graph, run: Run) -> Vectors:
         self._new_features(graph)
         return self._embed(layer_input(graph, "features", self.encoder_.device, run), graph, run)
+
+
+class MeanLoss:
+    """Mean of the structure losses of several relations: of each the walk matrix, of all the same U."""
+
+    weights: tuple[torch.Tensor, ...] = ()
+
+    def __init__(self, losses: Sequence[StructureLoss]) -> None:
+        self._losses = losses
+        self.has_constant = all(each.has_constant for each in losses)
+        self.constant = sum(each.constant for each in losses) / len(losses)
+
+    def __call__(self, U: torch.Tensor) -> torch.Tensor:
+        """Return the loss."""
+        return torch.stack([each(U) for each in self._losses]).mean()
+
+
+def structure_loss(graph: Graph, device: torch.device, run: Run) -> StructureLoss | MeanLoss:
+    """Return the structure loss of a graph, or of its relations where nodes have several types."""
+    matrices = relation_matrices(run) or [graph.adjacency]
+    losses = [StructureLoss(run.matrix(A, symmetric=True), device) for A in matrices]
+    return MeanLoss(losses) if len(losses) > 1 else losses[0]
 
 
 Half = TypeVar("Half", RECTL, RECTN)
@@ -218,7 +250,7 @@ class RECTJoint(SemanticMethod):
         Z = self._reduced(graph, child_seed(run.rng.spawn(1)[0]), run)
         self._start_layers(graph, run, Z.shape[1])
         features = self._layer_input(graph, Z, run)
-        structure = StructureLoss(run.matrix(graph.adjacency, symmetric=True), self.encoder_.device)
+        structure = structure_loss(graph, self.encoder_.device, run)
         per_structure = (1 - self.balance) / (walk_size(graph, structure, run) / graph.n_nodes)
         head, per_semantic = None, 0.0
         rows = torch.from_numpy(labels.labelled.copy()).to(self.encoder_.device)
@@ -240,7 +272,7 @@ class RECTJoint(SemanticMethod):
         return l2_rows(Z)
 
 
-def walk_size(graph: Graph, structure: StructureLoss, run: Run) -> float:
+def walk_size(graph: Graph, structure: StructureLoss | MeanLoss, run: Run) -> float:
     """Return ||M||^2, or an estimate where it is expensive: the mean of ||Mv||^2 over random signs v."""
     seed = child_seed(run.rng)
     if structure.has_constant:

@@ -20,10 +20,12 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+import scipy.sparse as sp
 
 from unseen.engine.run import Run
+from unseen.engine.sparse import Matrix
 from unseen.errors import InputError, logger
-from unseen.graph import Features, Graph
+from unseen.graph import Features, Graph, Need
 from unseen.ids import Singles, numbers_of
 from unseen.labels import Labels
 from unseen.linalg.normalize import l1_rows, l2_rows
@@ -79,7 +81,7 @@ class RectMethod(_RectLearnt, NeuralMethod):
     """Base of the family: its parameters, sources of features, starting weights, new nodes, files."""
 
     reference = REFERENCE
-    _traits = replace(NeuralMethod._traits, can_be_saved=True)
+    _traits = replace(NeuralMethod._traits, can_be_saved=True, needs=Need(typed=True))
 
     features: FeatureSource = "auto"
     hidden: Hidden = ()
@@ -247,7 +249,7 @@ class RECTL(SemanticMethod):
         device = self.encoder_.device
         rows = torch.from_numpy(labels.labelled.copy()).to(device)
         if self.input == "svd" and not self.hidden:
-            smoothed = to_tensor(run.matrix(graph.adjacency, symmetric=True).gcn_normalized() @ Z, device)
+            smoothed = to_tensor(normalized_matrix(graph, run) @ Z, device)
             return self._train_encoder(smoothed, None, head, run, head.weights, rows)
         features = self._layer_input(graph, Z, run)
         return self._train_encoder(
@@ -317,8 +319,28 @@ def propagation(
     graph: Graph, device: torch.device, run: Run, *, reuses: bool = False, in_order: bool = False
 ) -> SparseProduct:
     """Return Ahat on the device; see :class:`SparseProduct`."""
-    ahat = run.matrix(graph.adjacency, symmetric=True).gcn_normalized()
-    return SparseProduct(ahat, device, reuses=reuses, in_order=in_order)
+    return SparseProduct(normalized_matrix(graph, run), device, reuses=reuses, in_order=in_order)
+
+
+def normalized_matrix(graph: Graph, run: Run) -> Matrix:
+    """Return Ahat; of a graph of several types, for each node the mean over the relations that it has edges in."""
+    relations = relation_matrices(run)
+    if not relations:
+        return run.matrix(graph.adjacency, symmetric=True).gcn_normalized()
+    linked = [(np.diff(A.indptr) > 0).astype(np.float32) for A in relations]
+    counts = np.maximum(sum(linked), 1)
+    mean = sp.diags_array((sum(linked) == 0).astype(np.float32), format="csr")  # nodes without edges stay
+    for A, has in zip(relations, linked, strict=True):
+        mean += sp.diags_array(has / counts) @ run.matrix(A, symmetric=True).gcn_normalized().local
+    return run.matrix(sp.csr_array(mean))
+
+
+def relation_matrices(run: Run) -> list[sp.csr_array]:
+    """Return the adjacency of every relation, of all nodes and in both directions; none where nodes have one type."""
+    graph = run.graph
+    if not isinstance(graph, Graph) or not graph.is_heterogeneous:
+        return []
+    return [sp.csr_array(each.matrix.maximum(each.matrix.T)).astype(np.float32) for each in graph.relations]
 
 
 def embed_rows(encoder: Encoder, features: Input, ahat: SparseProduct | None, run: Run) -> Singles:
