@@ -12,6 +12,7 @@ import pytest
 
 import unseen
 from environments import require_environment
+from unseen.data.convert import write_data
 from unseen.data.label_studio import CONFIG
 from unseen.errors import InputError
 
@@ -52,17 +53,20 @@ print(json.dumps(told))
 """
 
 
+def plant() -> tuple[unseen.Graph, unseen.Labels]:
+    """Return a planted graph, and labels that miss the class c3."""
+    data = unseen.planted_partition(120, 4, random_state=0)
+    split = unseen.completely_imbalanced_split(data.labels, label_rate=0.3, unseen=["c3"], random_state=0)
+    return data.graph, split.seen_labels
+
+
 @pytest.mark.slow
-def test_questions_are_answered_in_label_studio(planted_files: Path, cli: Callable[..., Any]) -> None:
-    folder = planted_files
+def test_questions_are_answered_in_label_studio(tmp_path: Path, cli: Callable[..., Any]) -> None:
+    folder = tmp_path
+    write_data(*plant(), folder, "all")
     asked = ["--budget", 2, "--random", 2, "-o", folder / "tasks.json"]
-    source = [
-        folder / "edges.csv",
-        "--features",
-        folder / "features.parquet",
-        "--labels",
-        folder / "labels.csv",
-    ]
+    source = [folder / "edges.csv", "--features", folder / "features.parquet"]
+    source += ["--labels", folder / "labels.csv"]
     done = cli("suggest", *source, *asked)
     assert done.code == 0, done.err
     python = require_environment("label-studio")
@@ -103,9 +107,7 @@ def test_the_annotation_that_counts_is_the_ground_truth_or_the_last(tmp_path: Pa
 def test_argilla_takes_the_questions(tmp_path: Path) -> None:
     import pickle
 
-    data = unseen.planted_partition(120, 4, random_state=0)
-    split = unseen.completely_imbalanced_split(data.labels, label_rate=0.3, unseen=["c3"], random_state=0)
-    questions = unseen.suggest(data.graph, split.seen_labels, budget=1, random=1, random_state=0)
+    questions = unseen.suggest(*plant(), budget=1, random=1, random_state=0)
     (tmp_path / "questions.pickle").write_bytes(pickle.dumps(questions))
     script = [require_environment("argilla"), "-c", RECORDS, tmp_path / "questions.pickle"]
     told = subprocess.run(script, check=True, timeout=120, capture_output=True, text=True).stdout
@@ -119,14 +121,3 @@ def test_argilla_takes_the_questions(tmp_path: Path) -> None:
     assert json.loads(told.splitlines()[-1]) == [
         [str(q.node), str(q.node), q.drawn, expected[q.node]] for q in questions
     ]
-
-
-@pytest.fixture
-def planted_files(tmp_path: Path) -> Path:
-    """A folder with the files of a planted graph whose class c3 nobody labelled."""
-    from unseen.data.convert import write_data
-
-    data = unseen.planted_partition(120, 4, random_state=0)
-    split = unseen.completely_imbalanced_split(data.labels, label_rate=0.3, unseen=["c3"], random_state=0)
-    write_data(data.graph, split.seen_labels, tmp_path, "all")
-    return tmp_path

@@ -25,9 +25,7 @@ def test_the_page_runs(
         with Path(name).open("w", encoding="utf-8", newline="") as file:
             csv.writer(file).writerows(lines)
     names = run_page(
-        "cleanlab.md",
-        features=data.graph.features.toarray(),
-        labels=split.seen_labels.to_pandas().tolist(),
+        "cleanlab.md", features=data.graph.features.toarray(), labels=split.seen_labels.to_pandas().tolist()
     )
     listed = re.search(r"(?m)^missing_class +(\d+)$", capsys.readouterr().out)
     shown = re.search(r"(?m)^missing_class +(\d+)$", (HOWTO / "cleanlab.md").read_text("utf-8"))

@@ -26,26 +26,13 @@ pytestmark = [
 )
 def test_checks_pass_with_the_real_library(name: str) -> None:
     python = require_environment(name)
-    paths = [
-        Path(unseen.__file__).parents[1],
-        ROOT / "paper" / "src",
-        *os.environ.get("PYTHONPATH", "").split(":"),
-    ]
+    paths = [Path(unseen.__file__).parents[1], ROOT / "paper" / "src"]
+    paths += [Path(each) for each in os.environ.get("PYTHONPATH", "").split(":") if each]
     # their warnings are not ours, and doctests are run elsewhere
-    command = [
-        python,
-        "-m",
-        "pytest",
-        "-q",
-        "-p",
-        "no:cacheprovider",
-        "-o",
-        "addopts=",
-        "-o",
-        "filterwarnings=",
-    ]
+    options = ["-p", "no:cacheprovider", "-o", "addopts=", "-o", "filterwarnings="]
+    command = [python, "-m", "pytest", "-q", *options, HERE / f"{name}_checks.py"]
     done = subprocess.run(
-        [*map(str, command), str(HERE / f"{name}_checks.py")],
+        command,
         env={**os.environ, "PYTHONPATH": ":".join(map(str, paths))},
         capture_output=True,
         text=True,

@@ -102,7 +102,7 @@ class Database:
                 raise InputError(msg) from None
             msg = f"cannot write {self._folder}: {reason}"
             raise OutputError(msg) from None
-        except RuntimeError as error:  # what becomes of Ctrl-C while the engine works
+        except RuntimeError as error:  # Ctrl-C while the engine works ends in this error
             if "interrupted" not in str(error):
                 raise
             raise KeyboardInterrupt from None
