@@ -230,17 +230,6 @@ def test_dates_are_years_unless_their_order_is_unclear(dates: Any, caplog: pytes
     assert "the column 'until' holds dates such as '1.2.2001' and is not used" in caplog.text
 
 
-def test_noise_in_numbers_does_not_reach_the_captions() -> None:
-    data = unseen.planted_partition(200, 4, random_state=0)
-    numbers = np.random.default_rng(0).normal([1e4, 0], size=(200, 2))
-    features = sp.hstack([numbers, data.graph.features], format="csr")
-    graph = data.graph.with_features(features, ("revenue", "growth", *data.graph.feature_names))
-    split = unseen.completely_imbalanced_split(data.labels, label_rate=0.3, unseen=["c0"], random_state=0)
-    result = unseen.discover(graph, split.seen_labels, random_state=0)
-    assert result.classes
-    assert all(word.startswith("c0_") for word in result.classes[0].caption)
-
-
 IDS, NAMES = ["d", "b", "c", "a"], ["x", "y", "z"]
 COLUMNS = pa.table({"node": IDS, **{name: FEATURES[:, k] for k, name in enumerate(NAMES)}})
 SPARSE = unseen.Graph(np.zeros((4, 4)), sp.csr_array(FEATURES), IDS, NAMES)

@@ -106,7 +106,7 @@ OPPOSITE = nx.MultiGraph([("a", "b", {"weight": 2}), ("a", "b", {"weight": -2})]
             {"features": "x"},
             r"1 of 3 nodes have no attribute 'x' that is a number, or a vector .*; the first is 1",
         ),
-        (HALF_TYPED, {}, r"`graph`, the node 'b': the type is empty; name it"),
+        (HALF_TYPED, {}, r"`graph`, the node 'b': the cell of `type` is empty"),
         (OPPOSITE, {}, r"the edge 'a' - 'b': the pair a - b has the weight -2 here and 2"),
     ],
     ids=lambda value: str(value)[:40],

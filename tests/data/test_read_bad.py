@@ -79,8 +79,8 @@ REFUSED: list[tuple[str, str, str | bytes, str]] = [
     ("edges", "e.csv", "a,b,\n", r"line 1: the weight is empty"),
     ("edges", "e.csv", "a,b,1\n#\nb,c,nan\n", r"line 3: the weight is nan; edge weights must be finite"),
     ("edges", "e.csv", "a,b,-inf\n", r"line 1: the weight is -inf"),
-    ("edges", "e.csv", "a,b\n,c\n", r"line 2: the id of `src` is empty"),
-    ("edges", "e.csv", "src,dst\na,\n", r"line 2: the id of `dst` is empty"),
+    ("edges", "e.csv", "a,b\n,c\n", r"line 2: the cell of `src` is empty"),
+    ("edges", "e.csv", "src,dst\na,\n", r"line 2: the cell of `dst` is empty"),
     ("edges", "e.csv", 'a,b\n"c,d\ne,f\n', r"line 2: a quote opens there and is not closed"),
     ("edges", "e.csv", 'src,"dst\nc,d\n', r"line 1: a quote opens there and is not closed"),
     ("edges", "e.csv", 'a,b\nc,"d\ne,f\ng,"h\n', r"line 2: a quote opens there and closes in a later line"),
@@ -105,7 +105,7 @@ REFUSED: list[tuple[str, str, str | bytes, str]] = [
     ("features", "f.csv", "a,1,2\nb,2,inf\n", r"line 2: the feature 2 is inf; features must be finite"),
     ("features", "f.csv", "node,x,y\na,1,2\nb,2,two\n", r"line 3: the feature 'y' is 'two'"),
     ("features", "f.csv", "node,x\na,1\nb,2,3\n", r"line 3 has 3 columns but the header has 2"),
-    ("features", "f.csv", "node,x\n,1\nb,2\n", r"line 2: the id of `node` is empty"),
+    ("features", "f.csv", "node,x\n,1\nb,2\n", r"line 2: the cell of `node` is empty"),
     ("features", "f.csv", 'node,x\na,1\nb,"1\nc,2\n', r"line 3: a quote opens there and is not closed"),
     ("features", "f.npy", saved(np.save, np.array([["a"], ["b"]])), r"values of type <U1; real numbers"),
     ("features", "f.npy", saved(np.save, np.array([[None]])), r"f\.npy' holds pickled Python objects"),
@@ -118,7 +118,7 @@ REFUSED: list[tuple[str, str, str | bytes, str]] = [
     ("labels", "l.csv", "node,label\na,x\nb\n", r"line 3 has 1 column but the header has 2"),
     ("labels", "l.csv", "# c\nnode,label\na,x\n\nq,y\nr,y\n", r"line 5: the graph has no node 'q', and 2 rows"),
     ("labels", "l.csv", "zig,zag\na,x\nq,x\n", r"line 1: the graph has no node 'zig'.* header=True \(--header\)"),
-    ("labels", "l.csv", "node,label\n,x\n", r"line 2: the id of `node` is empty"),
+    ("labels", "l.csv", "node,label\n,x\n", r"line 2: the cell of `node` is empty"),
     ("labels", "l.csv", "a,1,2,red\n", r"has 4 columns; labels are .*--label-column"),
     ("labels", "l.csv", "node,label,status\na,,skipped\nb,,skiped\n", "line 3: the status is 'skiped'"),
     ("labels", "l.parquet", parquet(a=["a"], b=["b"], c=["c"]), r"'a', 'b', 'c'; labels are `node, label`"),
@@ -140,7 +140,7 @@ REFUSED: list[tuple[str, str, str | bytes, str]] = [
     ("edges", "e.mat", HDF, r"it is of version 7\.3 or unknown, save it with `save -v7`"),
     ("edges", "e.mat", mat(foo=np.eye(3)), r"has the variables 'foo'; edges are read from 'network'"),
     ("edges", "e.mat", mat(network=np.eye(2) * 1j), r"'network' is no matrix of real numbers"),
-    ("edges", "e.parquet", parquet(src=["a", None], dst=["b", "c"]), r"row 2: the id of `src` is empty"),
+    ("edges", "e.parquet", parquet(src=["a", None], dst=["b", "c"]), r"row 2: the cell of `src` is empty"),
     ("edges", "e.parquet", parquet(src=["a"], dst=["b"])[:-20], r"is not a readable Parquet file"),
     ("edges", "e.parquet", parquet(a=["a"]), r"has the columns 'a'; edges need two columns of ids"),
     ("edges", "e.parquet", parquet(src=["x", "y"], dst=NOT_UTF8), r"column 'dst' holds text that is not UTF-8"),
@@ -173,7 +173,7 @@ def test_files(tmp_path: Path, role: str, name: str, content: str | bytes, match
         ({"features": np.eye(2)}, r"names no nodes, so that its 2 rows are the nodes 0 to 1"),
         ({"features": np.ones(2)}, r"`features` has shape \(2,\); features need two dimensions"),
         ({"features": np.array([[0.0, np.inf]])}, r"`features`: row 0, column 1 is inf"),
-        ({"edges": pa.table({"src": [1.5], "dst": [2.0]})}, r"`src` has the type double; ids must be"),
+        ({"edges": pa.table({"src": [1.5], "dst": [2.0]})}, r"`src` has the type double; it must hold"),
         (
             {"edges": pa.table({"src": ["a", "b"], "dst": ["b", "c"], "weight": [1.0, None]})},
             r"`edges`, row 2: the weight is nan",
@@ -294,25 +294,7 @@ WHOLE = {
     "svmlight": b"1 1:2 3:1.5\n0\n1 qid:2 2:1 # c\n",
 }
 LETTERS = "ab01 ,;\t\n\r\"#|.-+e:_x\u00fc\ufeff\u2028\x0b\x1f\x85'"
-WORDS = [
-    "src",
-    "dst",
-    "weight",
-    "node",
-    "label",
-    "a",
-    "b",
-    "7",
-    "1e9",
-    "nan",
-    "inf",
-    "-1",
-    '"a"',
-    ",",
-    "\n",
-    "\t",
-    "#",
-]
+WORDS = ["\n", "\t", "src", "dst", "weight", "node", "label", "a", "7", "1e9", "nan", "-1", '"a"', ",", "#"]
 TEXT = st.lists(st.sampled_from([*LETTERS, *WORDS]), max_size=50).map("".join)
 
 

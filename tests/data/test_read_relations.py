@@ -124,8 +124,8 @@ def test_neo4j(tmp_path: Path) -> None:
             NODES + "ann,paper\n",
             r"nodes\.csv', line 7: the node 'ann' is of type 'paper' here and of type 'author'",
         ),
-        (EDGES, NODES + "x,\n", r"nodes\.csv', line 7: the type is empty"),
-        ("src,dst,type\na,b,\n", None, r"edges\.csv', line 2: the type is empty"),
+        (EDGES, NODES + "x,\n", r"nodes\.csv', line 7: the cell of `type` is empty"),
+        ("src,dst,type\na,b,\n", None, r"edges\.csv', line 2: the cell of `type` is empty"),
         (
             EDGES + "ann,v1,1,wrote\n",
             NODES,

@@ -247,7 +247,7 @@ FAULTY: list[tuple[str, Any, str]] = [
     ("v.txt", "\n \n", "holds no vectors"),
     ("v.parquet", {"node": ["a", "b"], "vector": [[1.0], [1.0, 2.0]]}, "row 2 has 2 numbers where the first"),
     ("v.parquet", {"node": ["a", "b"], "vector": [[1.0], None]}, "row 2: the dimension 0 is missing"),
-    ("v.parquet", {"node": ["a", None], "vector": [[1.0], [1.0]]}, "row 2: the id of `node` is empty"),
+    ("v.parquet", {"node": ["a", None], "vector": [[1.0], [1.0]]}, "row 2: the cell of `node` is empty"),
     ("v.parquet", {"node": ["a", "b"], "x": [1.0, None]}, "row 2: the dimension 'x' is missing"),
     ("v.parquet", {"node": ["a"], "label": ["x"]}, r"needed is a column `vector` .* label \(string\)"),
     ("v.parquet", {"node": ["a"], "u": [[1.0]], "v": [[1.0]]}, r"several columns hold lists of numbers \(u, v\)"),

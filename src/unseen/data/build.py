@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import scipy.sparse as sp
 
@@ -71,11 +70,19 @@ def build_adjacency(
     if len(ends[0]) != len(ends[1]):
         msg = f"`src` has {len(ends[0])} entries and `dst` has {len(ends[1])}; an edge needs both"
         raise InputError(msg)
-    numbering = Numbering()
+    n, numbering = len(ends[0]), Numbering()
     if nodes is not None:
         numbering.number(id_column(nodes, "nodes"))
     first, second = numbering.number(*ends)
-    weights = _weights(weight, len(first))
+    try:
+        weights: Floats = np.ones(n) if weight is None else np.asarray(weight).astype(np.float64)
+    except (TypeError, ValueError):
+        msg = "edge weights must be numbers"
+        raise InputError(msg) from None
+    if weights.shape != (n,):
+        verb = "is" if n == 1 else "are"
+        msg = f"`weight` has shape {weights.shape} but there {verb} {counted(n, 'edge')}"
+        raise InputError(msg)
 
     def where(row: int) -> str:
         return f"edge {row + 1} ({numbering.name(first[row])} - {numbering.name(second[row])}): the weight is"
@@ -133,21 +140,6 @@ def infinite_sum() -> InputError:
     return InputError(
         "the weights of a pair that is listed several times add up to infinity; scale the weights down"
     )
-
-
-def _weights(weight: npt.ArrayLike | None, n: int) -> Floats:
-    if weight is None:
-        return np.ones(n)
-    try:
-        weights = np.asarray(weight).astype(np.float64)
-    except (TypeError, ValueError):
-        msg = "edge weights must be numbers"
-        raise InputError(msg) from None
-    if weights.shape != (n,):
-        verb = "is" if n == 1 else "are"
-        msg = f"`weight` has shape {weights.shape} but there {verb} {counted(n, 'edge')}"
-        raise InputError(msg)
-    return weights
 
 
 def combine_labels(rows: Sequence[LabelRows], numbering: Numbering) -> tuple[sp.csr_array, tuple[str, ...]]:

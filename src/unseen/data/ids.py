@@ -35,7 +35,7 @@ def id_column(
     column, where = join_chunks(values), f"{source}: " if source else ""
     integers = pa.types.is_integer(column.type)
     if not (integers or is_string(column.type) or pa.types.is_null(column.type)):
-        msg = f"{where}the column of `{what}` has the type {column.type}; ids must be strings or integers"
+        msg = f"{where}the column of `{what}` has the type {column.type}; it must hold texts or integers"
         raise InputError(msg)
     try:
         ids = column.cast(pa.int64() if integers else pa.large_string())
@@ -45,7 +45,7 @@ def id_column(
     missing = ids.is_null() if integers or place is None else pc.fill_null(pc.equal(ids, ""), True)
     row = pc.index(missing, pa.scalar(True)).as_py()
     if row >= 0:
-        msg = f"{place(row) if place else f'row {row + 1}'}: the id of `{what}` is empty"
+        msg = f"{place(row) if place else f'row {row + 1}'}: the cell of `{what}` is empty"
         raise InputError(msg)
     return ids
 

@@ -37,7 +37,6 @@ from unseen.data.tables import (
     float_values,
     label_values,
     list_names,
-    name_values,
 )
 from unseen.errors import InputError, counted, logger, show_path
 from unseen.ids import Floats, IdArray, default_ids
@@ -70,7 +69,7 @@ class EdgeReader(Reader[Edges]):
     def _piece(self, table: Table) -> Edges:
         positions = self.positions
         ids = [table.ids(positions[end], end) for end in ("src", "dst")]
-        types = name_values(table, positions["type"], "type") if "type" in positions else None
+        types = table.ids(positions["type"], "type").cast(pa.large_string()) if "type" in positions else None
         weights = self._weights(table, positions)
         points = None
         if "directed" in positions:
@@ -169,7 +168,7 @@ class NodeReader(Reader[NodeList]):
 
     def _piece(self, batch: Table) -> NodeList:
         positions = self.positions
-        types = name_values(batch, positions["type"], "type") if "type" in positions else None
+        types = batch.ids(positions["type"], "type").cast(pa.large_string()) if "type" in positions else None
         return NodeList(batch.ids(positions["node"], "node"), types, batch.place)
 
 

@@ -103,7 +103,7 @@ class Table:
         return from_arrow(pa.table(dict(columns)), source)
 
     def ids(self, index: int, what: str) -> pa.Array:
-        """Return a column of ids as Arrow strings or int64, none of them missing."""
+        """Return a column of ids or names as Arrow strings or int64, none of them missing."""
         return id_column(self.columns[index], what, self.place, self.source)
 
     @property
@@ -273,20 +273,6 @@ def drop_missing_words(column: pa.Array) -> pa.Array:
     cells = column.cast(pa.large_string())
     empty = pc.is_in(pc.utf8_trim_whitespace(cells), value_set=pa.array(_NO_VALUE, pa.large_string()))
     return pc.if_else(empty, pa.scalar(None, pa.large_string()), cells)
-
-
-def name_values(table: Table, index: int, what: str) -> pa.Array:
-    """Return a column of names as Arrow strings, none of them empty."""
-    column = join_chunks(table.columns[index])
-    if not (is_string(column.type) or pa.types.is_integer(column.type) or pa.types.is_null(column.type)):
-        msg = f"{table.source}: the {what} has the type {column.type}; it must be text or whole numbers"
-        raise InputError(msg)
-    names = pc.utf8_trim_whitespace(column.cast(pa.large_string()))
-    empty = pc.index(pc.fill_null(pc.equal(names, ""), True), pa.scalar(True)).as_py()
-    if empty >= 0:
-        msg = f"{table.place(empty)}: the {what} is empty; name it"
-        raise InputError(msg)
-    return names
 
 
 def label_values(column: pa.ChunkedArray, source: str) -> tuple[Ints, pa.Array]:
