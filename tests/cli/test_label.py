@@ -81,15 +81,12 @@ def test_a_data_set_with_hidden_classes_goes_to_a_file_of_its_own(tmp_path):
         "--max-nodes",
         "50",
     ]
-    running = Running(words, tmp_path)
-    try:
+    with Running(words, tmp_path) as running:
         assert "answers will be written to debian-labels.csv" in running.lines
         assert not list(tmp_path.glob("*.csv"))
         before = running.ask("state")[1]["labelled"]
         node = running.ask("")[1].split('"ids":["')[1].split('"')[0]
         assert running.ask("answers", {"node": node, "label": "mine"})[0] == 200
-    finally:
-        running.end()
     file = unseen.data.read.read_label_list(tmp_path / "debian-labels.csv")
     assert len(file.labelled) in (before, before + 1)
     assert "mine" in file.classes
