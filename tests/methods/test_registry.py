@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import re
 import subprocess
 import sys
@@ -73,26 +72,11 @@ def test_an_unknown_method_or_parameter_gets_a_hint(name: str) -> None:
         make_method("smoothfeats", teleprot=0.1)
 
 
-@pytest.fixture
-def install(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """Make these, and no others, the methods that plug-ins add: names and what they refer to."""
-
-    def put(**values: str) -> None:
-        entries = [
-            importlib.metadata.EntryPoint(name, value, "unseen.methods") for name, value in values.items()
-        ]
-        monkeypatch.setattr(
-            importlib.metadata, "entry_points", importlib.metadata.EntryPoints(entries).select
-        )
-
-    return put
-
-
 @pytest.mark.parametrize("name", IN_PAPER["method"])
 def test_a_baseline_without_the_paper_says_how_to_install_it(
     name: str, install: Callable[..., None], cli: Callable[..., Any]
 ) -> None:
-    install()
+    install("unseen.methods")
     sentence = f"the method '{name}' comes with the paper's package; {install_hint('paper')}"
     with pytest.raises(unseen.UnseenError, match=re.escape(sentence)):
         make_method(name)
@@ -111,7 +95,7 @@ def test_a_plug_in_adds_a_method_and_a_broken_one_stops_nothing(
     (tmp_path / "added_methods.py").write_text(SAMPLE[1])
     monkeypatch.syspath_prepend(tmp_path)
     value = "added_methods:Degrees"
-    install(degrees=value, other=value, mfdw=value, absent="nowhere:Absent")
+    install("unseen.methods", degrees=value, other=value, mfdw=value, absent="nowhere:Absent")
     graph = unseen.Graph.from_edges([0, 1], [1, 2])
     assert make_method("degrees", n_components=1).fit_transform(graph).vectors.tolist() == [[0.5], [1], [0.5]]
     assert find_method("Degrees") is method_class("degrees")
