@@ -7,6 +7,7 @@ import logging
 import os
 import re
 from collections.abc import Callable, Iterator
+from importlib.metadata import EntryPoint, EntryPoints
 from pathlib import Path
 from typing import NamedTuple
 
@@ -62,6 +63,17 @@ def cli(capsys: pytest.CaptureFixture[str]) -> Callable[..., Ran]:
         return ran
 
     return call
+
+
+@pytest.fixture
+def install(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Make these, and no others, the plug-ins that are installed: a group, and names with what they refer to."""
+
+    def put(group: str, **plugins: str) -> None:
+        entries = EntryPoints(EntryPoint(name, value, group) for name, value in plugins.items())
+        monkeypatch.setattr("importlib.metadata.entry_points", entries.select)
+
+    return put
 
 
 @pytest.fixture(autouse=True)

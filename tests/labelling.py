@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import multiprocessing
 import os
@@ -11,9 +10,8 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from waiting import DEADLINE
 
@@ -58,6 +56,12 @@ class Running(Client):
         self.end()
         raise AssertionError("\n".join(self.lines))
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+
     def end(self) -> str:
         """End it as a user does, and return what it says after the address."""
         if self.process.returncode is not None:
@@ -66,14 +70,9 @@ class Running(Client):
         return self.process.communicate(timeout=DEADLINE)[1]
 
 
-@contextlib.contextmanager
-def served(path: Path) -> Iterator[Running]:
+def served(path: Path) -> Running:
     """Serve :data:`NODES` with answers going to `path`, until the block ends."""
-    running = Running([__file__, str(path)], path.parent)
-    try:
-        yield running
-    finally:
-        running.end()
+    return Running([__file__, str(path)], path.parent)
 
 
 class Forked(Client):

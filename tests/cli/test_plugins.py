@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import os
 import subprocess
 import sys
@@ -26,25 +25,10 @@ def greet(name: str) -> None:
 """
 
 
-@pytest.fixture
-def install(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """Make these, and no others, the commands that are installed: names and what they refer to."""
-
-    def put(**commands: str) -> None:
-        entries = [
-            importlib.metadata.EntryPoint(name, value, "unseen.commands") for name, value in commands.items()
-        ]
-        monkeypatch.setattr(
-            importlib.metadata, "entry_points", importlib.metadata.EntryPoints(entries).select
-        )
-
-    return put
-
-
 def test_without_the_paper_its_commands_are_listed_and_say_how_to_install_it(
     cli: Callable, install: Callable
 ) -> None:
-    install()
+    install("unseen.commands")
     assert cli("--help").out.count(ABSENT) == 2
     for words in (["reproduce", "f1", "--splits", "2"], ["bench"], ["bench", "--help"]):
         done = cli(*words)
@@ -59,7 +43,7 @@ def test_a_broken_plug_in_is_one_line_and_stops_nothing_else(
     (tmp_path / "greetings.py").write_text("")
     (tmp_path / "unfinished.py").write_text("raise RuntimeError('not yet')")
     monkeypatch.syspath_prepend(tmp_path)
-    install(greet=value)
+    install("unseen.commands", greet=value)
     done = cli("greet", "you")
     assert (done.code, done.out, len(done.err.splitlines())) == (1, "", 1)
     assert f"the command 'greet' of {value.partition(':')[0]} cannot be loaded" in done.err
@@ -68,7 +52,7 @@ def test_a_broken_plug_in_is_one_line_and_stops_nothing_else(
 
 
 def test_no_plug_in_takes_the_place_of_a_command(cli: Callable, install: Callable) -> None:
-    install(embed="nowhere:embed")
+    install("unseen.commands", embed="nowhere:embed")
     assert "the command 'embed' of nowhere is ignored" in cli("--help").err
     assert cli("embed", "--help").err == ""
 

@@ -62,8 +62,7 @@ def test_the_loop_from_start_to_second_start(browser: Any, tmp_path: Path) -> No
     )
     found = unseen.discover(read.graph, read.labels, random_state=0)
 
-    app = Running([*COMMAND, *FILES], tmp_path)
-    try:
+    with Running([*COMMAND, *FILES], tmp_path) as app:
         open_app(browser, app)
         browser.complaints()
         browser.click("#tab-classes")
@@ -121,21 +120,16 @@ def test_the_loop_from_start_to_second_start(browser: Any, tmp_path: Path) -> No
         assert browser.complaints() == []
         second_window = app.ask("state")[1]
         assert dict(second_window["changes"]).keys() == expected.keys()
-    finally:
-        app.end()
     assert in_file(tmp_path / "labels.csv") == expected
     assert (tmp_path / "labels.csv.bak").read_bytes() == before
 
-    app = Running([*COMMAND, *FILES], tmp_path)
-    try:
+    with Running([*COMMAND, *FILES], tmp_path) as app:
         open_app(browser, app)
         assert (
             f"{sum(v[0] not in ('skipped', 'unknown') for v in expected.values()):,} of 4,852"
             in browser.text("#facts")
         )
         assert browser.js("return document.getElementById('undo').disabled") is False
-    finally:
-        app.end()
     assert in_file(tmp_path / "labels.csv") == expected
 
 
@@ -144,8 +138,7 @@ def test_two_windows_see_each_others_answers(browser: Any, tmp_path: Path) -> No
     edges = ["src,dst", *(f"n{k},n{k + 1}" for k in range(30))]
     (tmp_path / "edges.csv").write_text("\n".join(edges) + "\n")
     (tmp_path / "labels.csv").write_text("node,label\nn1,red\nn2,blue\n")
-    app = Running([*COMMAND, "edges.csv", "--labels", "labels.csv", "--no-browser"], tmp_path)
-    try:
+    with Running([*COMMAND, "edges.csv", "--labels", "labels.csv", "--no-browser"], tmp_path) as app:
         open_app(browser, app)
         app.ask("answers", {"node": "n9", "label": "green"})
         browser.until(
@@ -166,8 +159,6 @@ def test_two_windows_see_each_others_answers(browser: Any, tmp_path: Path) -> No
             "return document.getElementById('alarm').textContent.includes('the server does not answer')"
         )
         browser.complaints()
-    finally:
-        app.end()
     assert in_file(tmp_path / "labels.csv") == {"n1": ["red"], "n9": ["green"]}
 
 
@@ -178,7 +169,6 @@ def test_a_shop_is_labelled_to_the_end_with_the_keyboard_alone(browser: Any, tmp
 
     shop = make_shop(tmp_path, n=80)
     words = [str(shop.edges), "--labels", str(shop.labels), *shop.extra, "--no-browser", "--budget", "20"]
-    app = Running([*COMMAND, *words], tmp_path)
 
     def go_to(*ids: str) -> None:
         """Press Tab until one of these elements has the focus."""
@@ -194,7 +184,7 @@ def test_a_shop_is_labelled_to_the_end_with_the_keyboard_alone(browser: Any, tmp
             "Number(document.getElementById('facts').textContent.split(' ')[0])]"
         )
 
-    try:
+    with Running([*COMMAND, *words], tmp_path) as app:
         open_app(browser, app)
         go_to("tab-classes")
         browser.press(Keys.ARROW_RIGHT)  # the questions
@@ -220,7 +210,5 @@ def test_a_shop_is_labelled_to_the_end_with_the_keyboard_alone(browser: Any, tmp
                 "return explorer.updates() === arguments[0] || document.querySelector('.question')", number
             )
         assert shown()[1] == 80
-    finally:
-        app.end()
     with shop.labels.open(encoding="utf-8", newline="") as file:
         assert {row["product_id"]: row["category"] for row in csv.DictReader(file)} == shop.truth

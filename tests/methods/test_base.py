@@ -63,9 +63,7 @@ def test_weights_that_are_too_far_apart_are_refused() -> None:
     adjacency = sp.lil_array((3, 3))
     adjacency[0, 1] = adjacency[1, 0] = 1.0
     adjacency[1, 2] = adjacency[2, 1] = 5e-324
-    with pytest.raises(
-        unseen.InputError, match=r"edge weights go from 4\.9\d*e-324 to 1, .*leave out the smallest"
-    ):
+    with pytest.raises(unseen.InputError, match=r"edge weights go from 4\.9\d*e-324 to 1, .*leave out"):
         unseen.MFDW(n_components=2).fit(unseen.Graph(sp.csr_array(adjacency)))
 
 

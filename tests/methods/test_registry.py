@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import re
 import subprocess
 import sys
-import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -27,6 +25,10 @@ from unseen_paper.methods import vocabulary as paper_vocabulary
 
 SOURCE = Path(unseen.__file__).parent
 METHODS = all_methods()
+GUIDE = SOURCE.parents[1] / "CONTRIBUTING.md"
+SAMPLE = re.search(r"^```python\n(.*?)^```", GUIDE.read_text("utf-8") if GUIDE.exists() else "", re.S | re.M)
+"""The method that CONTRIBUTING shows: powers of the degrees."""
+needs_guide = pytest.mark.skipif(SAMPLE is None, reason="needs the source tree, this is an installed copy")
 MEANINGS = {
     name: next(note for note in alias.__metadata__ if isinstance(note, str))
     for name, alias in {**vars(vocabulary), **vars(paper_vocabulary)}.items()
@@ -70,26 +72,11 @@ def test_an_unknown_method_or_parameter_gets_a_hint(name: str) -> None:
         make_method("smoothfeats", teleprot=0.1)
 
 
-@pytest.fixture
-def install(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """Make these, and no others, the methods that plug-ins add: names and what they refer to."""
-
-    def put(**values: str) -> None:
-        entries = [
-            importlib.metadata.EntryPoint(name, value, "unseen.methods") for name, value in values.items()
-        ]
-        monkeypatch.setattr(
-            importlib.metadata, "entry_points", importlib.metadata.EntryPoints(entries).select
-        )
-
-    return put
-
-
 @pytest.mark.parametrize("name", IN_PAPER["method"])
 def test_a_baseline_without_the_paper_says_how_to_install_it(
     name: str, install: Callable[..., None], cli: Callable[..., Any]
 ) -> None:
-    install()
+    install("unseen.methods")
     sentence = f"the method '{name}' comes with the paper's package; {install_hint('paper')}"
     with pytest.raises(unseen.UnseenError, match=re.escape(sentence)):
         make_method(name)
@@ -97,6 +84,7 @@ def test_a_baseline_without_the_paper_says_how_to_install_it(
     assert cli("embed", "debian", "--method", name, "-o", "-").err == f"unseen: {sentence}\n"
 
 
+@needs_guide
 def test_a_plug_in_adds_a_method_and_a_broken_one_stops_nothing(
     install: Callable[..., None],
     cli: Callable[..., Any],
@@ -104,19 +92,15 @@ def test_a_plug_in_adds_a_method_and_a_broken_one_stops_nothing(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    (tmp_path / "added_methods.py").write_text(SAMPLE)
+    (tmp_path / "added_methods.py").write_text(SAMPLE[1])
     monkeypatch.syspath_prepend(tmp_path)
-    value = "added_methods:DegreePowers"
-    install(**{"degree-powers": value, "other": value, "mfdw": value, "absent": "nowhere:Absent"})
+    value = "added_methods:Degrees"
+    install("unseen.methods", degrees=value, other=value, mfdw=value, absent="nowhere:Absent")
     graph = unseen.Graph.from_edges([0, 1], [1, 2])
-    assert make_method("degree-powers", n_components=1).fit_transform(graph).vectors.tolist() == [
-        [1],
-        [2],
-        [1],
-    ]
-    assert find_method("DegreePowers") is method_class("degree-powers")
+    assert make_method("degrees", n_components=1).fit_transform(graph).vectors.tolist() == [[0.5], [1], [0.5]]
+    assert find_method("Degrees") is method_class("degrees")
     names = unseen.method_names()
-    assert "degree-powers" in names
+    assert "degrees" in names
     assert "other" not in names
     assert method_class("mfdw") is unseen.MFDW
     assert "the method 'mfdw' of added_methods is ignored: unseen has one" in caplog.messages
@@ -174,49 +158,21 @@ def test_no_wording_of_a_parameter_stands_twice() -> None:
             )
 
 
-SAMPLE = '''
-"""Powers of the degrees."""
-
-from __future__ import annotations
-
-from typing import Annotated
-
-import numpy as np
-
-from unseen.methods.base import Method, Traits
-from unseen.methods.vocabulary import Columns
-from unseen.params import Limits
-
-
-class DegreePowers(Method):
-    """Powers of the degree of every node."""
-
-    reference = "Euler 1736"
-    _traits = Traits("degree-powers", "powers of the degrees")
-
-    n_components: Columns = None
-    base: Annotated[float, Limits(0), "What is added to the degrees."] = 0.0
-
-    def _fit(self, graph, labels, run):
-        degree = np.asarray(graph.adjacency.sum(axis=1)) + self.base
-        return np.power.outer(degree, np.arange(1, 1 + (self.n_components or 3))).astype(np.float32)
-'''
-
-
+@needs_guide
 def test_adding_a_method_is_adding_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "degree_powers.py").write_text(textwrap.dedent(SAMPLE))
+    (tmp_path / "degrees.py").write_text(SAMPLE[1])
     monkeypatch.setattr(methods, "__path__", [*methods.__path__, str(tmp_path)])
     monkeypatch.delattr(unseen, "__all__", raising=False)
     graph = unseen.Graph.from_edges([0, 1], [1, 2])
     try:
-        method = make_method("degree-powers", n_components=2, base=1)
+        method = make_method("degrees", n_components=2)
         assert isinstance(method, Method)
-        assert method.fit_transform(graph).vectors.tolist() == [[2.0, 4.0], [3.0, 9.0], [2.0, 4.0]]
-        assert repr(unseen.DegreePowers(base=0.5)) == "DegreePowers(base=0.5)"
-        assert "degree-powers" in unseen.method_names()
-        assert "DegreePowers" in unseen.__all__
-        assert method_class("degree-powers")._parameters["n_components"].allowed.limits == Limits(1)
+        assert method.fit_transform(graph).vectors.tolist() == [[0.5, 0.25], [1, 1], [0.5, 0.25]]
+        assert repr(unseen.Degrees(n_components=3)) == "Degrees(n_components=3)"
+        assert "degrees" in unseen.method_names()
+        assert "Degrees" in unseen.__all__
+        assert method_class("degrees")._parameters["n_components"].allowed.limits == Limits(1)
     finally:
-        sys.modules.pop("unseen.methods.degree_powers", None)
-        vars(unseen).pop("DegreePowers", None)
+        sys.modules.pop("unseen.methods.degrees", None)
+        vars(unseen).pop("Degrees", None)
         vars(unseen).pop("__all__", None)
