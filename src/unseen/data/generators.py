@@ -114,9 +114,9 @@ def planted_roles(
     >>> planted_roles(200, random_state=0).labels
     Labels(200 nodes, 200 labelled, 5 classes, single-label)
     """
-    _require("n_levels", n_levels, int, Limits(1))
-    _require("n_nodes", n_nodes, int, Limits(n_levels))
-    _require("degree", degree, float, Limits(0, n_nodes - 1))
+    check_argument("n_levels", n_levels, int, Limits(1))
+    check_argument("n_nodes", n_nodes, int, Limits(n_levels))
+    check_argument("degree", degree, float, Limits(0, n_nodes - 1))
     rng = as_generator(random_state)
     codes = rng.permutation(np.arange(n_nodes) % n_levels)
     activity = 1.9**codes * np.exp(0.25 * rng.standard_normal(n_nodes))
