@@ -152,7 +152,7 @@ def test_directions_are_two_steps() -> None:
     assert np.allclose(method.transform(graph).vectors, method.embedding_.vectors, atol=1e-5)
     beside = unseen.RECTPlus(random_state=0, views=("plain/near", "nodes/~cites")).fit(graph)
     assert np.allclose(beside.transform(graph).vectors, beside.embedding_.vectors, atol=1e-5)
-    structure = unseen.RECTPlus(random_state=0, views=("rows/raw", "nodes/~cites")).fit(graph)
+    structure = unseen.RECTPlus(random_state=0, views=("walk/raw", "nodes/~cites")).fit(graph)
     with pytest.raises(unseen.UnsupportedError, match="took a view of the structure alone"):
         structure.transform(graph)
 

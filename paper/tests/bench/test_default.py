@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import unseen
-from unseen_paper.bench import default
+from unseen_paper.bench import default, few
 
 
 @pytest.mark.slow
@@ -23,8 +23,19 @@ def test_runs_are_kept_and_a_second_start_makes_none(tmp_path: Path, monkeypatch
     assert row[4] == row[5]  # this version beside itself
     assert float(row[6]) == pytest.approx(float(row[4]) - max(map(float, [*row[2:4], row[5]])), abs=2e-3)
     monkeypatch.setattr(default, "evaluate", None)
-    monkeypatch.setattr(default, "_before", None)
+    monkeypatch.setattr(default, "fit_before", None)
     assert default.run(**wanted, out=str(tmp_path))[0].rows == [row]
+
+
+def test_few_labels_are_counted_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(few, "GRAPHS", ("planted-roles", "nowhere"))
+    monkeypatch.setattr(few, "COUNTS", (50,))
+    [table] = few.run(repeats=1, out=str(tmp_path))
+    [row] = table.rows
+    assert row[:2] == ("planted-roles", "50")
+    assert float(row[4]) > max(map(float, row[2:4]))  # degrees tell levels of activity
+    monkeypatch.setattr(few, "score_vectors", None)
+    assert few.run(repeats=1, out=str(tmp_path))[0].rows == [row]
 
 
 def test_hops_are_their_dense_definition() -> None:

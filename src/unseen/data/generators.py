@@ -92,6 +92,40 @@ def planted_partition(
     return Dataset("planted-partition", graph, Labels(indicator, classes, graph.node_ids))
 
 
+def planted_roles(
+    n_nodes: int = 1200, n_levels: int = 5, *, degree: float = 12.0, random_state: RandomState = None
+) -> Dataset:
+    """Make a graph whose classes are levels of activity and not communities; it has no features.
+
+    An edge joins two nodes by their activities alone. The activity of each level is 1.9 times that of the level below,
+    and nodes of a level differ by a factor of about 1.3.
+
+    Parameters
+    ----------
+    n_nodes, n_levels : int
+        Number of nodes and of levels, which have as many nodes each and are named ``level0``, ``level1``, ...
+    degree : float
+        Mean number of neighbours, before edges that are drawn twice are merged.
+    random_state : None, int or Generator
+        Seed of everything drawn.
+
+    Examples
+    --------
+    >>> planted_roles(200, random_state=0).labels
+    Labels(200 nodes, 200 labelled, 5 classes, single-label)
+    """
+    check_argument("n_levels", n_levels, int, Limits(1))
+    check_argument("n_nodes", n_nodes, int, Limits(n_levels))
+    check_argument("degree", degree, float, Limits(0, n_nodes - 1))
+    rng = as_generator(random_state)
+    codes = rng.permutation(np.arange(n_nodes) % n_levels)
+    activity = 1.9**codes * np.exp(0.25 * rng.standard_normal(n_nodes))
+    ends = rng.choice(n_nodes, (2, int(n_nodes * degree / 2)), p=activity / activity.sum())
+    src, dst = ends[:, ends[0] != ends[1]]
+    graph = Graph(unweighted_adjacency(src, dst, n_nodes), None)
+    return Dataset("planted-roles", graph, Labels.from_values([f"level{c}" for c in codes], graph.node_ids))
+
+
 def random_graph(n_nodes: int, *, n_edges: int | None = None, random_state: RandomState = None) -> Graph:
     """Make a graph of edges drawn uniformly, without self-loops or repeats: the paper's scalability graph.
 

@@ -31,7 +31,7 @@ from unseen.linalg.reduction import Reduction, column_weights
 from unseen.linalg.svd import orthonormal
 from unseen.linalg.walk import log_walk_vectors
 from unseen.methods.joined import JoinedViews
-from unseen.methods.views import LARGE, WALKS, Pool, Vectors, widths_of
+from unseen.methods.views import COLUMNS, LARGE, WALKS, Pool, Vectors, is_large
 from unseen.randomness import keyed_uniform, node_keys
 
 Array = npt.NDArray[Any]
@@ -216,9 +216,9 @@ class PathPool:
         ids, links = self.graph.node_ids, self.graph.plain.adjacency
         if self.kept is not None:
             return _at_keys(self.kept[WALK], self.kept["walk/ids"], node_keys(ids, 0))
-        width = min(widths_of(len(ids)).walk, len(ids) - 1)
-        if not width or not links.nnz or len(ids) < 3:
+        if is_large(len(ids)) or not links.nnz or len(ids) < 3:
             return None
+        width = min(COLUMNS["walk"], len(ids) - 1)
         matrix, rng = self.run.matrix(links, symmetric=True), np.random.default_rng(self.seed)
         (vectors,) = log_walk_vectors(
             matrix, width, node_keys(ids, self.seed), rng, negatives=(WALKS["walk"],)

@@ -2,23 +2,22 @@
 
 RECT's idea, what the seen classes say about features beside the structure of the graph, without its training:
 
-1. *Views without labels.* Features after SVD, weighted and plain, as they are, averaged over neighbours, and smoothed
-   over the graph at three depths; rows of the adjacency, walks and eigenvectors. See :mod:`unseen.methods.views`.
-2. *Choice inside the seen labels.* Ridge regression on every view, tested by leaving one labelled node out. Smoothed
-   views and walks come first: those of the kind of their best that are within a standard error of it are put side by
-   side. Where another view finds more labels by over a standard error, all views compete instead. Then up to three
-   more join, one at a time, each if with it the squared error falls by over three standard errors and more labels are
-   found. Where labels say that neighbours differ, features as they are, smoothed a little, and of second neighbours
-   come first instead, and it takes two standard errors for all to compete. Where too few labelled nodes are linked to
-   say so, features tell: if those of neighbours are less alike than any two nodes', features as they are come first in
-   the same way. The columns are reduced to `n_components`.
+1. *Views without labels.* Features after SVD, weighted and plain, as they are and smoothed over the graph; rows of the
+   adjacency and walks, or eigenvectors where the graph is large; degrees. See :mod:`unseen.methods.views`.
+2. *What each is worth.* Ridge regression on every view, tested by leaving one labelled node out.
+3. *Choice inside the seen labels.* All views that find as many labels as the best one, up to a standard error, are
+   taken. With fewer than a hundred labelled nodes, or where labels say that neighbours differ, views of features are
+   preferred: one of the structure alone takes their place only if it finds more labels by two standard errors. See
+   :mod:`unseen.methods.selection`.
+4. *Together.* Depths of smoothing of one base become their mean, all views get one spread and stand side by side, and
+   the columns are reduced to `n_components`.
 
 What was tried and measured is in `paper/docs/notes/rect-plus.md`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -32,28 +31,26 @@ from unseen.ids import Ints
 from unseen.labels import Labels
 from unseen.linalg.reduction import Reduction
 from unseen.methods.base import Method, Traits, Vectors
-from unseen.methods.homophily import Homophily, measure_homophily
+from unseen.methods.homophily import measure_homophily
 from unseen.methods.selection import (
     ALIKE,
     Rows,
-    add_views,
-    as_good_as_the_best,
+    choose_views,
     is_clearly_more,
     leave_one_out,
-    of_kernel,
+    leave_one_out_of_kernel,
 )
 from unseen.methods.views import (
-    BLOCK,
-    NARROW_ROWS,
-    SMALL_GRAPH,
+    COLUMNS,
+    FOR_DIFFERENT_NEIGHBOURS,
+    OPERATORS,
     WALKS,
     Pool,
-    kind_of,
+    columns_at_once,
+    is_large,
     needs_structure,
     reductions,
     structure_bases,
-    widths_of,
-    with_narrow,
 )
 from unseen.methods.vocabulary import Columns, Views
 from unseen.randomness import child_seed, node_keys
@@ -64,21 +61,9 @@ if TYPE_CHECKING:
 
 Table = npt.NDArray[np.float32]
 
-MOST_LABELLED, MOST_TOGETHER = 2000, 800
-"""Labelled nodes that the choice looks at, of one view and of several together; of more, as many are drawn."""
-MOST_JOINING = 3
-"""How many views may join those that are as good as the best."""
-DEFAULT = ("weighted/middle", "walk/near", "eigen/raw", "rows/raw")
-"""The first of these that a graph has serves where no label helps to choose."""
-STRUCTURE = 100
-"""Columns of the views of a large graph without features, roughly."""
-AS_THEY_ARE, TWICE = ("plain/raw", "weighted/raw"), "weighted/twice"
-NOT_FAR = ("plain/near", "narrow/near", "weighted/near", "weighted/second", TWICE)
-"""Views that come first where labels say that neighbours differ; where only features say it, the first two alone."""
-BETTER = 2.0
-"""Standard errors by which another view must find more labels there before all compete."""
-FEWEST_LABELLED = 10
-"""Below this many labelled nodes nothing is chosen."""
+FEWEST_LABELLED, FEW_LABELLED, MOST_LABELLED = 10, 100, 2000
+"""Below so many labelled nodes nothing is chosen; below so many views of features are preferred; of more than so many,
+as many are drawn for the choice."""
 
 
 class RECTPlus(Method):
@@ -91,15 +76,16 @@ class RECTPlus(Method):
     view_scores_ : dict of str to float
         Share of labels found by ridge regression on each view, leaving one labelled node out at a time. Empty where
         there were too few labels to choose by.
+    family_scores_ : dict of str to float
+        The same in plain words: the share that the best view of each family finds, such as "walks".
     class_descriptions_ : dict of str to list of (str, float)
         Strongest words of each seen class, where the features have names; see :class:`RECTL`.
 
     Notes
     -----
-    Without labels, or with fewer than ten labelled nodes or one class, a default view is taken: weighted features at
-    middle depth, features as they are where those of neighbours are not alike, or the smoothed walk where there are
-    no features. New nodes can be embedded where all views are of features or of paths of relations. Where no view
-    finds more labels than the most frequent class does, the features as they are stay in.
+    Without labels, or with fewer than ten labelled nodes or one class, a default is taken: weighted features at middle
+    depth, features as they are where those of neighbours are not alike, or the smoothed walk where there are no
+    features. New nodes can be embedded where all views are of features or of paths of relations.
     """
 
     reference: ClassVar[str] = (
@@ -122,22 +108,18 @@ class RECTPlus(Method):
 
     @classmethod
     def _bytes_needed(cls, job: Job) -> float:
-        if widths_of(job.all_nodes).walk:  # of several processes each has all of it
+        if not is_large(job.all_nodes):  # of several processes each has all of it
             return 25_500.0 * job.all_nodes + 25.0 * job.entries * job.all_nodes / job.nodes
         has_features = job.feature_columns > 0
-        at_once = BLOCK if job.nodes <= NARROW_ROWS else BLOCK // 2
-        smoothing = (
-            16.0 * job.nodes * at_once + 20.0 * job.entries + (0 if has_features else 256.0 * job.nodes)
-        )
-        columns = job.columns if has_features else min(job.columns, STRUCTURE)
+        smoothing = 16.0 * job.nodes * columns_at_once(job.nodes) + 20.0 * job.entries
+        smoothing += 0 if has_features else 256.0 * job.nodes
+        columns = job.columns if has_features else min(job.columns, COLUMNS["eigen"] + 36)
         result = 0.0 if job.scratch else 4.0 * job.nodes * columns
         working = (9e7 if has_features else 2e7) + max(smoothing, result)
         return max(working + job.feature_bytes(8, 0), job.feature_bytes(16, 0))
 
     def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:
-        if (
-            isinstance(graph, GraphPart) and widths_of(graph.n_nodes).walk
-        ):  # small: each process computes all of it
+        if isinstance(graph, GraphPart) and not is_large(graph.n_nodes):  # each process computes all of it
             whole, all_labels = gather_graph(graph, labels, run)
             with run.for_graph(whole, run.rng) as alone:
                 first = graph.adjacency.layout.first
@@ -187,29 +169,30 @@ class RECTPlus(Method):
         return {"views": tuple(self.views_)}
 
     def _choose(self, pool: Pool | PathPool, labels: Labels, seed: int) -> tuple[list[str], dict[str, float]]:
+        """Return the views to take, and the share of the labels that each view finds."""
+        self.family_scores_: dict[str, float] = {}
         if self.views != "auto":
             return _checked_names(self.views, pool.names), {}
         rows, order = _some(labels, pool.graph, seed, pool.run)
         truth = gather_rows(labels.indicator[rows], pool.run).toarray()[order]
-        homophily = measure_homophily(pool.graph, labels, pool.run)
-        first = _where_neighbours_differ(pool, homophily)
-        default = [next(name for name in (*DEFAULT, *pool.names) if name in pool.names)]
-        default = first if first and homophily.adjusted is None else default
-        default = pool.names if pool.takes_all else default
         if len(truth) < FEWEST_LABELLED or int(truth.any(axis=0).sum()) < 2:
+            default = _default_views(pool)
             logger.info("%s: too few labels to choose views by, so %s", self._name, first_of(default))
             return default, {}
-        at = pool.at(rows, [name for name in pool.names if name != TWICE or name in first])
-        at = {name: pool.run.gather(vectors)[order] for name, vectors in at.items()}
-        hits = {name: leave_one_out(vectors, truth)[0] for name, vectors in at.items()}
-        best = max(hits, key=lambda name: float(hits[name].mean()))
-        frequent = truth[:, truth.sum(axis=0).argmax()] / truth.sum(axis=1)
-        if is_clearly_more(hits[best], frequent, ALIKE):
-            names = _side_by_side(at, hits, truth, pool, first)
-        else:
-            names = [name for name in dict.fromkeys(["weighted/raw", *default]) if name in hits]
-        logger.info("%s: %s (%s)", self._name, _in_words(best, pool, not first), first_of(names))
-        return names, {name: round(float(each.mean()), 4) for name, each in hits.items()}
+        differ = not measure_homophily(pool.graph, labels, pool.run).holds
+        offered = [n for n in pool.names if differ or n.split("/")[1] not in FOR_DIFFERENT_NEIGHBOURS]
+        at = {name: pool.run.gather(view)[order] for name, view in pool.at(rows, offered).items()}
+        found = {name: leave_one_out(view, truth) for name, view in at.items()}
+        prefer_features = differ or len(truth) < FEW_LABELLED
+        preferred = [name for name in found if prefer_features and not needs_structure(name)]
+        names = pool.names if pool.takes_all else choose_views(found, preferred)
+        names = _with_signs(names, pool.signs, at, truth)
+        scores = {name: round(float(each.mean()), 4) for name, each in found.items()}
+        for name in sorted(scores, key=lambda name: -scores[name]):
+            self.family_scores_.setdefault(family_of(name), scores[name])
+        worth = ", ".join(f"{family} find {share:.0%}" for family, share in self.family_scores_.items())
+        logger.info("%s: of the labels, %s; taken together: %s", self._name, worth, first_of(names))
+        return names, scores
 
     def _keep(self, ways: dict[str, Reduction]) -> None:
         """Keep what new nodes need: the axes, which are rows of one matrix, and the weights of the columns."""
@@ -254,20 +237,18 @@ class RECTPlus(Method):
             "weighted": Reduction(self.column_weights_, self.axes_, True),
             "plain": Reduction(None, self.plain_axes_, False),
         }
-        return Pool(graph, with_narrow(ways, SMALL_GRAPH.narrow), {}, run)
+        return Pool(graph, ways, {}, run)
 
 
-def _where_neighbours_differ(pool: Pool | PathPool, homophily: Homophily) -> list[str]:
-    """Return the views that come first if neighbours differ; without features, or if they do not, none.
-
-    Labels say it, or where these do not tell, features that are less alike than any two nodes'.
-    """
+def _default_views(pool: Pool | PathPool) -> list[str]:
+    """Return the views to take where no label helps to choose."""
     plain = pool if isinstance(pool, Pool) else pool.plain
-    if plain is None or not plain.ways or pool.takes_all:
-        return []
-    if not homophily.holds:
-        return [*AS_THEY_ARE, *(name for name in NOT_FAR if name in pool.names)]
-    return list(AS_THEY_ARE) if homophily.adjusted is None and plain.likeness < 0 else []
+    if pool.takes_all or plain is None:
+        return pool.names
+    if plain.likeness < 0:
+        return [f"{base}/raw" for base in plain.ways]
+    usual = ("weighted/middle", "walk/near", "eigen/raw", *pool.names)
+    return [next(name for name in usual if name in pool.names)]
 
 
 def _checked_names(names: Sequence[str], views: list[str]) -> list[str]:
@@ -280,48 +261,18 @@ def _checked_names(names: Sequence[str], views: list[str]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _side_by_side(
-    at: dict[str, Any],
-    hits: dict[str, Rows],
-    truth: npt.NDArray[np.bool_],
-    pool: Pool | PathPool,
-    come_first: Sequence[str],
+def _with_signs(
+    names: list[str], signs: Sequence[str], at: dict[str, Table], truth: npt.NDArray[np.bool_]
 ) -> list[str]:
-    """Return the views that serve the labels: all that are as good as the best, and what clearly helps beside them.
+    """Return the names and those of views of signs, unless fewer labels are found with these."""
 
-    Smoothed views and walks come first, or `come_first` where neighbours differ. There it takes more for all views to
-    compete: few of them are alike, and the best of many is often the luckiest. Views of several types of nodes are all
-    taken: a few that do better on seen classes lose on hidden ones. Signs join unless fewer labels are found with them.
-    """
-    some = slice(None, MOST_TOGETHER)
-    kernels = {name: _kernel(vectors[some]) for name, vectors in at.items()}
+    def find(chosen: Sequence[str]) -> Rows:
+        return leave_one_out_of_kernel(np.sum([_kernel(at[name]) for name in chosen], axis=0), truth)
 
-    def of(names: Sequence[str]) -> tuple[Rows, Rows]:
-        return of_kernel(np.sum([kernels[name] for name in names], axis=0), truth[some])
-
-    def best_of_other_kinds(names: Sequence[str]) -> list[str]:
-        kinds: dict[Any, str] = {}
-        for name in sorted(set(hits) - set(names), key=lambda name: (-float(hits[name].mean()), name)):
-            kinds.setdefault(kind_of(name), name)
-        return list(kinds.values())
-
-    def best(names: Iterable[str]) -> str:
-        return max(names, key=lambda name: float(hits[name].mean()))
-
-    if pool.takes_all:
-        return list(hits)
-    usual = [name for name in hits if kind_of(name)[1] == "smooth" or kind_of(name)[0] in WALKS]
-    usual = list(come_first) or usual
-    begin = list(hits)
-    if usual and not is_clearly_more(hits[best(hits)], hits[best(usual)], BETTER if come_first else ALIKE):
-        walks = kind_of(best(usual))[0] in WALKS
-        begin = [name for name in usual if (kind_of(name)[0] in WALKS) == walks]
-    first = as_good_as_the_best({name: hits[name] for name in begin})
-    names = add_views(first, best_of_other_kinds, of, MOST_JOINING)
-    signs = [name for name in pool.signs if name not in names]
-    return (
-        names if signs and is_clearly_more(of(names)[0], of([*names, *signs])[0], ALIKE) else [*names, *signs]
-    )
+    joining = [name for name in signs if name not in names]
+    if joining and is_clearly_more(find(names), find([*names, *joining]), ALIKE):
+        return names
+    return [*names, *joining]
 
 
 def _kernel(vectors: Table) -> npt.NDArray[np.float64]:
@@ -331,20 +282,21 @@ def _kernel(vectors: Table) -> npt.NDArray[np.float64]:
     return kernel / (np.trace(kernel) / len(kernel) or 1.0)
 
 
-def _in_words(best: str, pool: Pool | PathPool, alike: bool) -> str:
-    """Return in plain words what the graph is like, by its labels and the view that finds most of them."""
-    if best in pool.parts:
-        return "paths of relations tell most here"
-    if pool.graph.features is None:
-        return "there are no features, so the structure is used"
-    if needs_structure(best):
-        return "the structure tells more than the features here"
-    if kind_of(best)[1] in ("raw", "difference"):
-        return (
-            f"neighbours tend to {'be alike, but' if alike else 'differ here:'} features are used as they are"
-        )
-    tendency = "be alike here:" if alike else "differ, but"
-    return f"neighbours tend to {tendency} features are averaged over them"
+def family_of(name: str) -> str:
+    """Return in plain words what a view is made of.
+
+    Examples
+    --------
+    >>> family_of("plain/raw"), family_of("weighted/near"), family_of("walk/raw"), family_of("paper/wrote")
+    ('features as they are', 'features averaged over neighbours', 'walks', 'paths of relations')
+    """
+    base, operator = name.split("/")
+    structure = {"rows": "lists of neighbours", "eigen": "eigenvectors", "degree": "degrees"}
+    structure |= dict.fromkeys(WALKS, "walks")
+    if base not in OPERATORS:
+        return "paths of relations"
+    features = "features as they are" if operator == "raw" else "features averaged over neighbours"
+    return structure.get(base, features)
 
 
 def _some(labels: Labels, graph: Graph, seed: int, run: Run) -> tuple[Ints, Ints]:

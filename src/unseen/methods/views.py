@@ -1,11 +1,13 @@
 """Views of a graph: ways to turn its features or its structure into vectors, all without labels.
 
-A view is a base and what the graph does to it, ``base/operator``. Bases are features after SVD (weighted, the first
-columns of these, and plain), rows of the adjacency after SVD, factorisations of the logarithm of the walk matrix,
-eigenvectors of the normalised adjacency, and degrees. Operators are nothing (``raw``), the mean over neighbours without
-the node itself, the mean over their neighbours, the difference to the neighbours, personalised smoothing at three
-depths. ``weighted/twice`` is two steps of smoothing and nothing else, and the one view whose rows keep their lengths.
-Which views serve differs from graph to graph; :mod:`unseen.methods.selection` chooses.
+A view is a base and what the graph does to it, ``base/operator``. Bases are features after SVD, weighted and plain,
+and of the structure degrees, rows of the adjacency after SVD, and factorisations of the logarithm of the walk matrix;
+where the graph is large, eigenvectors of the normalised adjacency take the place of the last two. Operators are nothing
+(``raw``) and personalised smoothing (``near``, ``middle``, ``far``). Where labels say that neighbours differ, there are
+also the mean over second neighbours (``second``), and two steps of smoothing and nothing else (``weighted/twice``).
+Rows have length 1, but for ``weighted/twice`` and
+``degree/raw``: their lengths say how many neighbours a node has. Which views serve differs from graph to graph;
+:mod:`unseen.methods.selection` chooses.
 
 Only the bases of the structure and the axes of features are kept. Views are made when they are asked for, some columns
 at a time: at the labelled rows for the choice, and whole for those that were chosen.
@@ -13,7 +15,7 @@ at a time: at the labelled rows for the choice, and whole for those that were ch
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -21,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unseen.engine.run import Run
+from unseen.engine.sparse import Matrix, inverse
 from unseen.graph import Graph
 from unseen.linalg.lanczos import leading_eigenvectors
 from unseen.linalg.normalize import l2_rows, to_unit_rows
@@ -33,113 +36,90 @@ from unseen.randomness import node_keys
 
 Vectors = npt.NDArray[np.float32]
 
+COLUMNS = {"weighted": 400, "plain": 200, "rows": 200, "walk": 256, "eigen": 64}
+"""Columns of the bases, at most."""
 DEPTHS = {"near": (0.2, 0.4, 0.7), "middle": (0.05, 0.1, 0.2), "far": (0.02, 0.05, 0.1)}
 """Teleport rates that a depth of smoothing averages over."""
-SPREAD = ("raw", "neighbours", "second", "difference", *DEPTHS)
-"""What the graph can do to features and to rows of the adjacency."""
 STEPS = 20
-LEADING = 32
-"""Columns of the view ``eigen/leading``; there is also one of all eigenvectors."""
-WALKS = {"walk": 0.2, "sharp-walk": 1.0}
-"""Views of the walk matrix, and their negatives: the fewer, the more of the small entries is kept."""
-FEATURES = ("weighted", "narrow", "plain")
-"""Bases that new nodes have too."""
-LARGE = 30_000
-"""Above this many nodes the structure gets fewer columns, the choice looks at the first columns of each base, and the
-walk is left out: through a fixed number of landmarks it fades as a graph grows."""
-BLOCK = 64
-"""Columns that operators work on at a time."""
-NARROW_ROWS = 2_000_000
-"""Above this many rows, half as many."""
 TWO_STEPS = np.array([0.5, 0.0, 0.5], dtype=np.float32)
 """Ahat^2 as a sum of Chebyshev polynomials."""
+OPERATORS = {
+    "weighted": ("raw", *DEPTHS, "second", "twice"),
+    "plain": ("raw", *DEPTHS, "second"),
+    "rows": ("raw",),
+    "walk": ("raw", "near"),
+    "sharp-walk": ("raw", "near"),
+    "eigen": ("raw",),
+    "degree": ("raw",),
+}
+FOR_DIFFERENT_NEIGHBOURS = ("second", "twice")
+"""What is done with each base; the last two where the labels say that neighbours differ."""
+WALKS = {"walk": 0.2, "sharp-walk": 1.0}
+"""Views of the walk matrix, and their negatives: the fewer, the more of the small entries is kept."""
+LARGE, CHOICE_COLUMNS = 30_000, 128
+"""Above this many nodes eigenvectors take the place of rows and walks, which fade with a fixed number of landmarks as a
+graph grows, and the choice looks at the first columns of each base."""
 
 
-@dataclass(frozen=True)
-class Widths:
-    """Columns of the bases, and how many of them the choice looks at."""
-
-    weighted: int = 400
-    narrow: int = 200
-    plain: int = 200
-    rows: int = 200
-    walk: int = 256
-    eigen: int = 128
-    choice: int | None = None
+def is_large(n_nodes: int) -> bool:
+    """Return whether a graph has eigenvectors in place of rows and walks."""
+    return n_nodes > LARGE
 
 
-SMALL_GRAPH, LARGE_GRAPH = Widths(), Widths(narrow=0, rows=64, walk=0, eigen=64, choice=128)
+def columns_at_once(n_rows: int) -> int:
+    """Return how many columns operators work on at a time."""
+    return 64 if n_rows <= 2_000_000 else 32
 
 
 def reductions(graph: Graph, seed: int, run: Run) -> dict[str, Reduction]:
-    """Learn how features become dimensions: weighted, the first columns of these, and plain."""
-    if graph.features is None:
+    """Learn how features become dimensions: weighted and plain."""
+    features = graph.features
+    if features is None:
         return {}
-    widths, features = widths_of(graph.n_nodes), graph.features
     most = min(run.count(features.shape[0]), features.shape[1])
-    ways = {
-        "weighted": Reduction.learn(
-            features, column_weights(features, run), min(widths.weighted, most), seed, run
-        ),
-        "plain": Reduction.learn(features, None, min(widths.plain, most), seed, run),
+    weights = {"weighted": column_weights(features, run), "plain": None}
+    return {
+        base: Reduction.learn(features, of_base, min(COLUMNS[base], most), seed, run)
+        for base, of_base in weights.items()
     }
-    return with_narrow(ways, widths.narrow)
-
-
-def with_narrow(ways: dict[str, Reduction], columns: int) -> dict[str, Reduction]:
-    """Return the ways and one of the first columns of ``weighted`` beside it, where it has more."""
-    wide = ways["weighted"]
-    if not 0 < columns < len(wide.axes):
-        return ways
-    return {**ways, "narrow": Reduction(wide.weights, wide.axes[:columns], wide.unit)}
-
-
-def widths_of(n_nodes: int) -> Widths:
-    """Return how many columns the bases of a graph have."""
-    return LARGE_GRAPH if n_nodes > LARGE else SMALL_GRAPH
 
 
 def structure_bases(graph: Graph, seed: int, run: Run) -> dict[str, Vectors]:
-    """Return the bases that edges give: rows of the adjacency, walks, eigenvectors and degrees."""
+    """Return the bases that edges give: rows of the adjacency and walks, or eigenvectors; and degrees."""
     adjacency, n = run.matrix(graph.adjacency, symmetric=True), graph.n_nodes
-    widths = widths_of(n)
-    rng, keys = np.random.default_rng(seed), node_keys(graph.node_ids, seed)
-    rounds = 2 if n > LARGE else 7
-    k = min(widths.rows, n)
-    bases = {}
-    if run.processes == 1 and widths.walk:
-        bases = {"rows": _unit(truncated_svd(l2_rows(graph.adjacency), k, rng, run, n_iter=rounds)[0])}
+    bases = {"degree": degree_columns(adjacency, run)}
     if not run.count(graph.adjacency.nnz) or n < 3:
         return bases
-    if widths.walk:
-        negatives = tuple(WALKS.values())
-        k = min(widths.walk, n - 1)
-        walks = log_walk_vectors(adjacency, k, keys, np.random.default_rng(seed), negatives=negatives)
-        bases |= {name: _unit(vectors) for name, vectors in zip(WALKS, walks, strict=True)}
-    bases["eigen"] = to_unit_rows(
-        leading_eigenvectors(GraphSmoother(adjacency).step, min(widths.eigen, n - 2), keys, run), run
-    )
-    degree = adjacency.row_sums()
-    bases["degree"] = _unit(np.column_stack([np.log1p(degree), np.ones(len(degree))]))
-    return bases
+    keys = node_keys(graph.node_ids, seed)
+    if is_large(n):
+        k = min(COLUMNS["eigen"], n - 2)
+        vectors = leading_eigenvectors(GraphSmoother(adjacency).step, k, keys, run)
+        return {"eigen": to_unit_rows(vectors, run), **bases}
+    rng, k = np.random.default_rng(seed), min(COLUMNS["rows"], n)
+    tables = {"rows": truncated_svd(l2_rows(graph.adjacency), k, rng, run)[0]}
+    rng, k = np.random.default_rng(seed), min(COLUMNS["walk"], n - 1)
+    walks = log_walk_vectors(adjacency, k, keys, rng, negatives=tuple(WALKS.values()))
+    tables |= dict(zip(WALKS, walks, strict=True))
+    return {**{name: l2_rows(table).astype(np.float32) for name, table in tables.items()}, **bases}
 
 
-def _unit(vectors: npt.NDArray[Any]) -> Vectors:
-    return l2_rows(vectors).astype(np.float32, copy=False)
+def degree_columns(adjacency: Matrix, run: Run) -> Vectors:
+    """Return what degrees say of each node, in columns of mean 0 and deviation 1.
 
-
-def operators_of(base: str) -> tuple[str, ...]:
-    """Return what is done with a base.
-
-    Examples
-    --------
-    >>> operators_of("walk"), operators_of("eigen"), len(operators_of("plain"))
-    (('raw', 'near'), ('raw', 'leading'), 7)
+    They are the logarithm of its degree and the square of that, the means of both over its neighbours and over theirs,
+    and the logarithm of the sum of its neighbours' degrees.
     """
-    if base in WALKS:
-        return ("raw", "near")
-    others = {"eigen": ("raw", "leading"), "degree": ("raw",), "weighted": (*SPREAD, "twice")}
-    return others.get(base, SPREAD)
+    degree, smoother = adjacency.row_sums().astype(np.float32), GraphSmoother(adjacency)
+    log = np.log1p(degree)
+    own = np.column_stack([log, log**2])
+    near = smoother.mean(own)
+    together = np.log1p(degree * smoother.mean(degree[:, None])[:, 0])
+    columns = np.column_stack([own, near, smoother.mean(near), together])
+    n = run.count(len(columns))
+    columns -= (run.total([columns.sum(axis=0, dtype=np.float64)]) / n).astype(np.float32)
+    deviation = np.sqrt(run.total([np.square(columns).sum(axis=0, dtype=np.float64)]) / n)
+    columns *= inverse(np.where(deviation > 1e-5, deviation, 0.0)).astype(np.float32)
+    return columns
 
 
 def needs_structure(name: str) -> bool:
@@ -150,7 +130,18 @@ def needs_structure(name: str) -> bool:
     >>> needs_structure("sharp-walk/near"), needs_structure("plain/near")
     (True, False)
     """
-    return name.split("/")[0] not in FEATURES
+    return name.split("/")[0] not in ("weighted", "plain")
+
+
+def keeps_lengths(name: str) -> bool:
+    """Return whether the rows of a view are not scaled to length 1.
+
+    Examples
+    --------
+    >>> keeps_lengths("weighted/twice"), keeps_lengths("weighted/near")
+    (True, False)
+    """
+    return name in ("weighted/twice", "degree/raw")
 
 
 def kind_of(name: str) -> tuple[str, str]:
@@ -158,8 +149,8 @@ def kind_of(name: str) -> tuple[str, str]:
 
     Examples
     --------
-    >>> kind_of("plain/near"), kind_of("plain/second")
-    (('plain', 'smooth'), ('plain', 'second'))
+    >>> kind_of("plain/near"), kind_of("plain/raw")
+    (('plain', 'smooth'), ('plain', 'raw'))
     """
     base, operator = name.split("/")
     return base, "smooth" if operator in DEPTHS else operator
@@ -211,7 +202,7 @@ class Pool:
     def names(self) -> list[str]:
         """Names of all views; without edges there is nothing to smooth over."""
         spread = bool(self.run.count(self.graph.adjacency.nnz))
-        bases = {base: operators_of(base) if spread else ("raw",) for base in (*self.ways, *self.bases)}
+        bases = {base: OPERATORS[base] if spread else ("raw",) for base in (*self.ways, *self.bases)}
         return [f"{base}/{operator}" for base, operators in bases.items() for operator in operators]
 
     @property
@@ -234,7 +225,7 @@ class Pool:
         run, degree = self.run, self.run.matrix(self.graph.adjacency).row_sums()[:, None]
         if "weighted" not in self.ways or not run.total([degree.sum()]):
             return 1.0
-        Z = self.base("weighted", slice(BLOCK))
+        Z = self.base("weighted", slice(64))
         Z -= (run.total([(degree * Z).sum(axis=0)]) / run.total([degree.sum()])).astype(np.float32)
         spread = float(run.total([(degree * Z**2).sum()]))
         shared = float(run.total([(degree * Z * self.smoother.mean(Z)).sum()]))
@@ -243,41 +234,40 @@ class Pool:
     def _columns(self, name: str) -> int:
         """Return how many columns a view has."""
         base = name.split("/")[0]
-        columns = len(self.ways[base].axes) if base in self.ways else int(self.bases[base].shape[1])
-        return min(LEADING, columns) if name.endswith("/leading") else columns
+        return len(self.ways[base].axes) if base in self.ways else int(self.bases[base].shape[1])
 
     def at(self, rows: npt.NDArray[np.int64], names: Iterable[str]) -> dict[str, Vectors]:
         """Return the given rows of some views, of few columns where the graph is large; rows of length 1."""
-        few, smoother = widths_of(self.graph.n_nodes).choice, self.smoother
+        most, smoother = (
+            CHOICE_COLUMNS if is_large(self.graph.n_nodes) else max(COLUMNS.values()),
+            self.smoother,
+        )
         views: dict[str, Vectors] = {}
-        for base, of_base in _by_base(names).items():
+        for base, of_base in _group(names, lambda name: name.split("/")[0]).items():
             made: dict[str, list[Vectors]] = {name: [] for name in of_base}
-            columns = min(few or self._columns(f"{base}/raw"), self._columns(f"{base}/raw"))
-            for block in self._blocks(columns):
+            for block in self._blocks(min(most, self._columns(base))):
                 for name, part in self._make(
                     smoother, self.base(base, block), {n: (n,) for n in of_base}, rows
                 ):
                     made[name].append(part)
-            views |= {name: self._join(name, parts) for name, parts in made.items()}
+            for name, parts in made.items():
+                view = np.hstack(parts)
+                views[name] = view if keeps_lengths(name) else to_unit_rows(view, self.run)
         return views
-
-    def _join(self, name: str, parts: list[Vectors]) -> Vectors:
-        view = np.hstack(parts)[:, : self._columns(name)]
-        return view if name.endswith("/twice") else to_unit_rows(view, self.run)
 
     def side_by_side(self, names: Iterable[str], further: Sequence[int] = ()) -> JoinedViews:
         """Return some views, whole, with room for `further` ones; depths of smoothing of one base become their mean."""
-        kinds = _by_kind(names)
+        kinds = _group(names, kind_of)
         widths = [self._columns(of_kind[0]) for of_kind in kinds.values()]
         joined = JoinedViews(self.n_rows, [*widths, *further], self.run)
         smoother = self.smoother
-        for (base, operator), of_kind in kinds.items():
+        for (base, _), of_kind in kinds.items():
             blocks = (
                 part
                 for columns in self._blocks(self._columns(of_kind[0]))
                 for _, part in self._make(smoother, self.base(base, columns), {0: of_kind}, slice(None))
             )
-            joined.add(blocks, unit=operator != "twice")
+            joined.add(blocks, unit=not keeps_lengths(of_kind[0]))
         return joined
 
     @property
@@ -286,46 +276,30 @@ class Pool:
         return len(self.graph.node_ids)
 
     def _blocks(self, columns: int) -> list[slice]:
-        width = BLOCK if self.n_rows <= NARROW_ROWS else BLOCK // 2
+        width = columns_at_once(self.n_rows)
         return [slice(first, min(first + width, columns)) for first in range(0, columns, width)]
 
     def _make(
         self, smoother: GraphSmoother, Z: Vectors, wanted: Mapping[Any, Sequence[str]], rows: Any
     ) -> Iterator[tuple[Any, Vectors]]:
         """Give for each key what the operators of its names make of some columns of a base, at these rows."""
-        operators = {key: [name.split("/")[1] for name in names] for key, names in wanted.items()}
-        filters = {
-            key: TWO_STEPS
-            if depths[0] == "twice"
-            else smoothing_filter([rate for depth in depths for rate in DEPTHS[depth]], STEPS)
-            for key, depths in operators.items()
-            if depths[0] in (*DEPTHS, "twice")
-        }
+        filters = {}
+        for key, names in wanted.items():
+            rates = [rate for name in names for rate in DEPTHS.get(name.split("/")[1], ())]
+            if rates:
+                filters[key] = smoothing_filter(rates, STEPS)
+            elif names[0].endswith("/twice"):
+                filters[key] = TWO_STEPS
         smooth = smoother.smooth(Z, filters, rows) if filters else {}
-        yield from smooth.items()
-        neighbours = Z
-        if any(names[0] in ("neighbours", "second", "difference") for names in operators.values()):
-            neighbours = smoother.mean(Z)
-        for key, (operator, *_) in operators.items():
-            if operator == "neighbours":
-                yield key, neighbours[rows]
-            elif operator == "second":
-                yield key, smoother.mean(neighbours)[rows]
-            elif operator == "difference":
-                yield key, Z[rows] - neighbours[rows]
-            elif key not in smooth:
-                yield key, Z[rows]
+        for key, names in wanted.items():
+            if names[0].endswith("/second"):
+                yield key, smoother.mean(smoother.mean(Z))[rows]
+            else:
+                yield key, smooth[key] if key in smooth else Z[rows]
 
 
-def _by_kind(names: Iterable[str]) -> dict[tuple[str, str], list[str]]:
-    grouped: dict[tuple[str, str], list[str]] = {}
+def _group(names: Iterable[str], key: Callable[[str], Any]) -> dict[Any, list[str]]:
+    grouped: dict[Any, list[str]] = {}
     for name in names:
-        grouped.setdefault(kind_of(name), []).append(name)
-    return grouped
-
-
-def _by_base(names: Iterable[str]) -> dict[str, list[str]]:
-    grouped: dict[str, list[str]] = {}
-    for name in names:
-        grouped.setdefault(name.split("/")[0], []).append(name)
+        grouped.setdefault(key(name), []).append(name)
     return grouped

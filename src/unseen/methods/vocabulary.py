@@ -140,7 +140,7 @@ InterClass = Annotated[bool, "Whether J_inter is there."]
 Views = Annotated[
     Literal["auto"] | Sequence[str],
     'Which views to take: "auto" chooses with the labels, names fix them. A name is a base and what the graph does to '
-    "it: ``weighted``, ``plain`` or ``rows``, followed by ``/raw``, ``/neighbours``, ``/second``, ``/difference``, "
-    "``/near``, ``/middle`` or ``/far``; ``walk`` or ``sharp-walk``, followed by ``/raw`` or ``/near``; ``eigen/raw``, "
-    "``eigen/leading`` and ``degree/raw``.",
+    "it: ``weighted`` or ``plain``, followed by ``/raw``, ``/near``, ``/middle``, ``/far`` or ``/second``; "
+    "``weighted/twice``; ``walk`` or ``sharp-walk``, followed by ``/raw`` or ``/near``; ``rows/raw``, ``eigen/raw`` "
+    "and ``degree/raw``.",
 ]

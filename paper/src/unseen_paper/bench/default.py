@@ -20,6 +20,7 @@ from unseen.embedding import Embedding
 from unseen.engine.run import Run as Engine
 from unseen.errors import UnseenError, logger
 from unseen.evaluation import evaluate
+from unseen.labels import Labels
 from unseen.linalg.normalize import l2_rows
 from unseen.linalg.svd import truncated_svd
 from unseen_paper.bench.report import Table
@@ -67,10 +68,14 @@ def run(
         for name in names:
             runs = f1_runs(graph, data.labels, [name], RATES, repeats)
             if name == "hops":
-                table.add(_of_one(data, table.missing(runs), hops(data)))
+                table.add(score_vectors(data, table.missing(runs), hops(data)))
             elif name == "rect-plus before":
                 for one in table.missing(runs):
-                    table.add(_of_one(data, [one], _before(data, one, str(before))))
+                    table.add(
+                        score_vectors(
+                            data, [one], fit_before(data, one.split(data.labels).seen_labels, str(before))
+                        )
+                    )
             else:
                 run_all(runs, table)
         rows += _rows(graph, names, table, data, repeats)
@@ -89,7 +94,7 @@ def hops(data: Dataset) -> Embedding:
     return Embedding(np.hstack([Z, l2_rows(first), l2_rows(P @ first)]), graph.node_ids)
 
 
-def _of_one(data: Dataset, runs: Iterable[Run], vectors: Embedding) -> list[Result]:
+def score_vectors(data: Dataset, runs: Iterable[Run], vectors: Embedding) -> list[Result]:
     """Score the same vectors on the splits of some runs."""
     results = []
     for one in runs:
@@ -98,9 +103,8 @@ def _of_one(data: Dataset, runs: Iterable[Run], vectors: Embedding) -> list[Resu
     return results
 
 
-def _before(data: Dataset, one: Run, python: str) -> Embedding:
-    """Return the vectors that another version's `rect-plus` gives for the labels of a run."""
-    labels = one.split(data.labels).seen_labels
+def fit_before(data: Dataset, labels: Labels, python: str) -> Embedding:
+    """Return the vectors that another version's `rect-plus` gives for these labels."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         sp.save_npz(folder / "adjacency.npz", sp.csr_matrix(data.graph.adjacency))

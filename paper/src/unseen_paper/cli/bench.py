@@ -18,6 +18,7 @@ from unseen_paper.report.tables import render
 BENCHMARKS = {
     "rect": "RECT against a dense implementation and PyTorch Geometric's RECT_L",
     "default": "the default method beside others on eleven graphs, kept in the folder --out names",
+    "few": "the default method with 30, 50 and 100 labels, kept in the folder --out names",
     "relations": "graphs with several types of nodes, kept in the folder --out names",
     "plus": "RECT+ beside RECT: processor time",
     "peers": "what a user would pick instead, each in an environment of its own below the folder --out names",
@@ -50,7 +51,7 @@ def bench(
     ] = None,
     epochs: options.Epochs = None,
     before: Annotated[
-        str | None, typer.Option(help="Python of the environment with the other version (default).")
+        str | None, typer.Option(help="Python of the environment with the other version (default, few).")
     ] = None,
     out: Annotated[
         str | None,
