@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -11,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from unseen.errors import InputError, counted
-from unseen.ids import Floats
 from unseen.labels import CONFIRMED, GROUP, RANDOM, Labels, Status
 
 ROUND_SHARES = (0.5, 0.3, 0.2, 0.1, 0.05, 0.03, 0.02, 0.01, 0.005, 0.003, 0.002, 0.001)
@@ -205,7 +205,10 @@ def certify(labels: Labels, alpha: float = 0.05) -> Certificate:
     bar = math.log(3.0 ** (int(is_new.sum()) + 1) / (2 * alpha))
     unanswered = [node for node, status in labels.answers.items() if status and node not in classes]
     pool = labels.n_nodes - len(classes) - len(unanswered) + len(labels.guesses)
-    at_most = min(_find_first(pools, bar, pool + 1) - 1, pool)
+    most = int(min([pool + 1, *pools.tolist()]))
+    # before the first number of nodes that random answers from these pools would hardly all have missed
+    at_most = bisect_left(range(1, most), True, key=lambda d: -np.log1p(-d / pools).sum() >= bar)
+    at_most = min(at_most, pool)
     n = max(labels.n_nodes, 1)
     target = (
         next((share for share in ROUND_SHARES if math.floor(share * n + 1e-9) < at_most), None)
@@ -232,18 +235,6 @@ def certify(labels: Labels, alpha: float = 0.05) -> Certificate:
         expected_share=expected_share,
         missing_classes=missing_classes,
     )
-
-
-def _find_first(pools: Floats, bar: float, most: int) -> int:
-    """Return the smallest number of nodes that random answers from these pools would hardly all have missed."""
-    low, high = 1, int(min([most, *pools.tolist()]))
-    while low < high:
-        middle = (low + high) // 2
-        if -np.log1p(-middle / pools).sum() >= bar:
-            high = middle
-        else:
-            low = middle + 1
-    return high
 
 
 def _estimate_missing(

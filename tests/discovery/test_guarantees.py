@@ -37,8 +37,8 @@ def test_lists_are_as_false_as_they_say_and_bounds_hold() -> None:
             values.append((~new[listed]).mean() if listed.any() else 0.0)
         power.append(new[rates.q <= 0.1].mean() if (rates.q <= 0.1).any() else 0)
         cuts = [rates.p <= np.quantile(rates.p, share) for share in (0.05, 0.1, 0.3, 0.6)]
-        bounds_hold = [(~new[cut]).sum() <= rates.bounds.at_most_false(rates.p[cut]) for cut in cuts]
-        held.append(rates.bounds.at_least <= new.sum() and all(bounds_hold))
+        bounds_hold = [(~new[cut]).sum() <= rates.at_most_false(rates.p[cut]) for cut in cuts]
+        held.append(rates.at_least <= new.sum() and all(bounds_hold))
     for fdr, values in shares.items():
         assert np.mean(values) <= fdr + 2 * np.std(values) / 60**0.5
     assert np.mean(power) > 0.5
@@ -49,7 +49,7 @@ def test_nothing_new_gives_no_list_and_no_bound() -> None:
     rng = np.random.default_rng(1)
     cases = [simulate(rng, 0, 0.0)[0] for _ in range(40)]
     assert np.mean([(rates.q <= 0.1).any() for rates in cases]) <= 0.1
-    assert np.mean([rates.bounds.at_least == 0 for rates in cases]) >= 0.9
+    assert np.mean([rates.at_least == 0 for rates in cases]) >= 0.9
 
 
 def test_scores_of_a_fold_do_not_know_its_labels() -> None:

@@ -22,16 +22,15 @@ from scipy.special import log_softmax
 
 from unseen.data.objects_plain import as_graph_and_labels
 from unseen.discovery.discover import id_array, require_labels
-from unseen.discovery.groups import Rows
 from unseen.discovery.ranking import source_of, vectors_of
 from unseen.discovery.result import Node, texts_of
-from unseen.discovery.signals import Mask, class_scores
-from unseen.discovery.space import Axes, Floats, principal_axes, unit_vectors
+from unseen.discovery.signals import class_scores
+from unseen.discovery.space import Axes, principal_axes, unit_vectors
 from unseen.embedding import Embedding
 from unseen.engine.run import libraries_on_one_thread
 from unseen.errors import InputError, counted, logger
 from unseen.graph import Graph
-from unseen.ids import as_ids, id_order, match_ids
+from unseen.ids import Floats, Ints, Mask, as_ids, id_order, match_ids
 from unseen.labels import CONFIRMED, Labels
 from unseen.methods.homophily import measure_homophily
 from unseen.randomness import RandomState, as_generator, child_seed
@@ -219,9 +218,9 @@ def _judge(
 class _Issues(NamedTuple):
     """Labels that are probably wrong: row, given and likely class of each, and the probability."""
 
-    row: Rows
-    given: Rows
-    likely: Rows
+    row: Ints
+    given: Ints
+    likely: Ints
     wrong: Floats
 
 
@@ -268,7 +267,7 @@ def _expected_precision(
     return float(np.median(shares) * (believed[listed.given].mean() if len(first) else 1.0))
 
 
-def _change_labels(indicator: Mask, listed: Rows, rng: np.random.Generator) -> tuple[Mask, Rows]:
+def _change_labels(indicator: Mask, listed: Ints, rng: np.random.Generator) -> tuple[Mask, Ints]:
     """Return the labels with 5 % of the unlisted ones changed, and the keys (row x classes + class) of these."""
     n_classes = indicator.shape[1]
     keys = np.setdiff1d(np.flatnonzero(indicator), listed)

@@ -13,7 +13,7 @@ from unseen.certificate import Certificate
 from unseen.discovery.guarantees import (
     FDR,
     NO_GUARANTEE,
-    Bounds,
+    ErrorRates,
     Guarantee,
     NewNodes,
     Selection,
@@ -227,7 +227,7 @@ class Discovery:
         Whether the list and the bounds have an error rate (``holds``), and why not (``reason``).
     fdr : float
         False discovery rate of the list of selected nodes.
-    bounds : Bounds or None
+    bounds : ErrorRates or None
         Bounds of the numbers of nodes; None where the guarantee does not hold.
     absent : tuple of str
         Classes given by name that no node seems to be of.
@@ -259,7 +259,7 @@ class Discovery:
     evidence: pa.Table
     guarantee: Guarantee = NO_GUARANTEE
     fdr: float = FDR
-    bounds: Bounds | None = None
+    bounds: ErrorRates | None = None
     absent: tuple[str, ...] = ()
     questions: tuple[Node, ...] = ()
     labels: Labels | None = None
@@ -420,7 +420,7 @@ class Discovery:
         """
         from unseen.discovery.predictions import predict_classes
 
-        return predict_classes(self)
+        return predict_classes(self.embedding.node_ids.tolist(), self.labels, self)
 
     def save_predictions(self, target: Any, graph: Any = None) -> None:
         """Write the table of :meth:`predictions` to a file, or into a networkx graph.
