@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,6 @@ from oracles.corners import draw_corner_labels
 from unseen.discovery.guarantees import (
     NO_RATE,
     class_weights,
-    describe_list,
     find_guarantee,
     fold_scores,
     make_error_rates,
@@ -170,11 +168,3 @@ def test_without_a_guarantee_every_output_says_so(caplog: pytest.LogCaptureFixtu
     with caplog.at_level("WARNING", logger="unseen"):
         assert "candidate" not in found.predictions()["status"].to_pylist()
     assert any("no candidates are reported" in message for message in caplog.messages)
-
-
-def test_a_list_without_nodes_has_its_own_sentence(case: Any) -> None:
-    guarantee = case.found.guarantee
-    assert describe_list(0, 0.1, 4, guarantee) == "Too few labels for a list at 10 %: no node is selected."
-    assert "no class is missing, or there are too few labels" in describe_list(0, 0.1, 0, guarantee)
-    assert describe_list(1, 0.05, 4, guarantee).startswith("1 node is selected; lists like this are")
-    assert replace(case.found.new_nodes, at_least=1).sentence.startswith("At least 1 node belongs to")

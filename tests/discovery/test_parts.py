@@ -35,7 +35,7 @@ from unseen.discovery.signals import (
     label_weights,
 )
 from unseen.discovery.space import make_space
-from unseen.discovery.summary import count_sentence, headline
+from unseen.discovery.summary import headline
 from unseen.discovery.truth import agreement_of
 from unseen.discovery.validation import (
     Fold,
@@ -182,12 +182,6 @@ def test_a_handful_of_nodes_is_no_class(space):
     assert count_classes(space, metric, np.arange(3), likely, rng) == ClassCount(0, 0, MAX_CLASSES)
     assert count_classes(space, metric, np.arange(0), likely, rng) == ClassCount(0, 0, MAX_CLASSES)
     assert count_classes(space, metric, np.arange(60), np.full(60, -1), rng).low == 1
-
-
-def test_the_number_is_told_in_words():
-    assert count_sentence(ClassCount(1, 1, 1)) == "They seem to form 1 missing class."
-    assert "cannot be estimated" in count_sentence(ClassCount(0, 0, 1))
-    assert count_sentence(ClassCount(1, 0, 2)) == "They may form 1 missing class (between 0 and 2)."
 
 
 def test_captions_weigh_frequency_and_contrast():
