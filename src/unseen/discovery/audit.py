@@ -227,8 +227,11 @@ class _Issues(NamedTuple):
 def _list_issues(axes: Axes, graph: Graph, indicator: Mask) -> _Issues:
     """Compare each label with what all other labels say."""
     rows = np.flatnonzero(indicator.any(axis=1))
-    scores, around = class_scores(axes, indicator)[rows], _neighbour_shares(graph, indicator)[rows]
-    p, share = _predict(scores, around, indicator[rows])
+    linked = sp.csr_array(graph.adjacency != 0).astype(np.float64)
+    linked.setdiag(0)
+    # the share of each class among the labelled neighbours, one more of which counts for none
+    around = linked @ indicator.astype(np.float64) / (1 + linked @ indicator.any(axis=1))[:, None]
+    p, share = _predict(class_scores(axes, indicator)[rows], around[rows], indicator[rows])
     node, given = (np.asarray(part, dtype=np.int64) for part in np.nonzero(indicator[rows]))
     as_right, as_wrong = _likelihoods(p, share, indicator[rows])
     wrong = np.asarray(as_wrong / (as_right + as_wrong + 1e-300))
@@ -283,14 +286,6 @@ def _change_labels(indicator: Mask, listed: Ints, rng: np.random.Generator) -> t
     return changed, np.array(wrong, dtype=np.int64)
 
 
-def _neighbour_shares(graph: Graph, indicator: Mask) -> Floats:
-    """Return the share of each class among a node's labelled neighbours, one more neighbour counting for none."""
-    linked = sp.csr_array(graph.adjacency != 0).astype(np.float64)
-    linked.setdiag(0)
-    counts = linked @ indicator.astype(np.float64)
-    return np.asarray(counts / (1 + linked @ indicator.any(axis=1))[:, None])
-
-
 def _predict(scores: Floats, around: Floats, indicator: Mask) -> tuple[Floats, float]:
     """Return the probability of every class for every node by all other labels, and the share of wrong labels."""
 
@@ -302,9 +297,8 @@ def _predict(scores: Floats, around: Floats, indicator: Mask) -> tuple[Floats, f
         return -float(np.log(right + wrong + 1e-300).mean())
 
     bounds = [(0, 60), (0, 60), (1e-3, MAX_WRONG)]
-    start = np.array(
-        [20.0, 5.0, 0.1]
-    )  # classes that are told well and some wrong labels, rather than vague classes
+    # classes that are told well and some wrong labels, rather than vague classes
+    start = np.array([20.0, 5.0, 0.1])
     x = scipy.optimize.minimize(loss, start, method="L-BFGS-B", bounds=bounds).x
     return np.exp(log_probabilities(x)), float(x[2])
 

@@ -331,9 +331,16 @@ def make_error_rates(
     p = (w.mean() + reached) / (w.mean() + w.sum())
     n_effective = float(w.sum() ** 2 / np.square(w).sum())
     n, m = int(n_effective / BOUND_ALLOWANCE), len(p)
-    grid = _grid(n)
+    steps, k = [], 1.0
+    while k <= n:  # 1, 2, 3, ... and then numbers that grow by 30 %
+        steps.append(int(k))
+        k = max(k + 1, k * 1.3)
+    grid = np.array(steps, dtype=np.int64)
     places = grid / (n + 1)
-    chances = _simulate_chances(n, grid, np.random.default_rng(seed))
+    # 1,000 paths of the chance that a number above one of the n smallest uniform ones is below the next one
+    shapes = np.diff(np.r_[0, grid, n + 1])
+    shares = np.random.default_rng(seed).standard_gamma(shapes, (1000, len(shapes)))
+    chances = (shares / np.cumsum(shares[:, ::-1], axis=1)[:, ::-1])[:, :-1]
     counts = np.searchsorted(np.sort(p), places, side="right")
     n_old, highest = (0, m) if len(grid) else (m, m)
     while n_old < highest:  # bisection: no node of a labelled class is always possible
@@ -349,23 +356,6 @@ def make_error_rates(
     ratios = share_old * p[order] * m / np.arange(1, m + 1)
     q[order] = np.minimum(np.minimum.accumulate(ratios[::-1])[::-1], 1.0)
     return ErrorRates(p, q, n_old, places, _exceeded(n_old, chances, seed))
-
-
-def _grid(n: int) -> Ints:
-    """Return 1, 2, 3, ... and then numbers that grow by 30 %, up to n."""
-    steps, k = [], 1.0
-    while k <= n:
-        steps.append(int(k))
-        k = max(k + 1, k * 1.3)
-    return np.array(steps, dtype=np.int64)
-
-
-def _simulate_chances(n: int, grid: Ints, rng: np.random.Generator) -> Floats:
-    """Return 1,000 paths of the chance that a number above one of the n smallest uniform ones is below the next one."""
-    shapes = np.diff(np.r_[0, grid, n + 1])
-    shares = rng.standard_gamma(shapes, (1000, len(shapes)))
-    left = np.cumsum(shares[:, ::-1], axis=1)[:, ::-1]
-    return np.asarray((shares / left)[:, :-1])
 
 
 def _exceeded(n_old: int, chances: Floats, seed: int) -> Floats:

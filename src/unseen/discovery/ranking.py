@@ -18,7 +18,7 @@ from unseen.discovery.signals import (
     label_weights,
     make_scoring,
 )
-from unseen.discovery.space import Axes, Space, make_space, make_surroundings
+from unseen.discovery.space import Space, make_space, make_surroundings
 from unseen.discovery.validation import Fold, leave_out_classes, mean_auroc
 from unseen.embedding import Embedding
 from unseen.errors import InputError, logger, unknown_type
@@ -44,7 +44,6 @@ class Ranking(NamedTuple):
     embedding: Embedding
     notes: list[str]
     space: Space
-    surroundings: Axes
     indicator: Mask
     weights: Floats | None
     evidence: Evidence
@@ -53,6 +52,7 @@ class Ranking(NamedTuple):
     homophily: Homophily
     is_homophilous: bool
     scoring: Scoring
+    score: Callable[[Mask], Floats]
     folds: list[Fold]
     is_learned: bool
 
@@ -89,25 +89,20 @@ def rank_nodes(
         scoring = make_scoring(evidence.views[~labelled], graph.adjacency if is_homophilous else None, only)
         learns = isinstance(estimator, Method) and estimator._traits.uses_labels
 
-        def respace(visible: Mask, left: list[int]) -> Space:  # the test never sees what it hides
-            seen = Labels(visible, tuple(names[k] for k in left), graph.node_ids)  # type: ignore[arg-type]
-            return make_space(copy_unfitted(estimator).fit_transform(graph, seen), rng)
+        def score(visible: Mask, own: Space = space) -> Floats:
+            return scoring.score(gather(own, visible, surroundings, weights).views)
 
-        folds = leave_out_classes(
-            space,
-            indicator,
-            scoring,
-            surroundings,
-            rng,
-            weights=weights,
-            respace=respace if learns else None,
-            on_step=on_step,
-        )
+        def score_again(visible: Mask, left: Ints) -> Floats:  # vectors never know the labels that are hidden
+            if not learns:
+                return score(visible)
+            seen = Labels(visible, tuple(names[k] for k in left), graph.node_ids)  # type: ignore[arg-type]
+            return score(visible, make_space(copy_unfitted(estimator).fit_transform(graph, seen), rng))
+
+        folds = leave_out_classes(indicator, score_again, rng, most=5 if learns else 20, on_step=on_step)
         return Ranking(
             embedding,
             notes,
             space,
-            surroundings,
             indicator,
             weights,
             evidence,
@@ -116,6 +111,7 @@ def rank_nodes(
             homophily,
             is_homophilous,
             scoring,
+            score,
             folds,
             learns or bool(notes),
         )
@@ -131,14 +127,11 @@ def nearest_classes(space: Space, indicator: Mask) -> Ints:
 
 def find_error_rates(ranking: Ranking, rates_differ: bool, rng: np.random.Generator) -> ErrorRates:
     """Return the error rates of the unlabelled nodes by this ranking: labels are dealt into folds, and scored again."""
-    space, indicator = ranking.space, ranking.indicator
-
-    def score(left: Mask) -> Floats:
-        return ranking.scoring.score(gather(space, left, ranking.surroundings, ranking.weights).views)
-
+    indicator, weights = ranking.indicator, None
     scores = ranking.scores[~indicator.any(axis=1)]
-    weights = class_weights(nearest_classes(space, indicator), indicator) if rates_differ else None
-    labelled_scores = fold_scores(indicator, scores, score, rng)
+    if rates_differ:
+        weights = class_weights(nearest_classes(ranking.space, indicator), indicator)
+    labelled_scores = fold_scores(indicator, scores, ranking.score, rng)
     return make_error_rates(scores, labelled_scores, weights, seed=child_seed(rng))
 
 

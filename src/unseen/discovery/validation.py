@@ -13,11 +13,7 @@ import numpy as np
 import scipy.optimize
 from scipy.special import expit
 
-from unseen.discovery.signals import Scoring, gather
-from unseen.discovery.space import Axes, Space
 from unseen.ids import Floats, Ints, Mask, Singles
-
-Respace = Callable[[Mask, list[int]], Space]
 
 GOOD, FAIR = 0.85, 0.75
 """Mean AUROC of the left-out classes, less its standard error, from which they are recovered well, or moderately well;
@@ -130,24 +126,21 @@ def mean_auroc(folds: list[Fold]) -> float:
 
 
 def leave_out_classes(
-    space: Space,
     indicator: Mask,
-    scoring: Scoring,
-    surroundings: Axes,
+    score: Callable[[Mask, Ints], Floats],
     rng: np.random.Generator,
     *,
-    weights: Floats | None = None,
-    respace: Respace | None = None,
+    most: int,
     on_step: Callable[[int, int], None] | None = None,
 ) -> list[Fold]:
     """Hide the labelled classes one after another and score their nodes as if nobody had labelled them.
 
-    Of more than twenty classes, those with most labels are hidden. `respace` makes the space from the labels that are
-    left, for vectors that were learned from labels; five classes are enough then.
+    `score` returns the scores of all nodes by other labels and the columns of their classes. Of more than `most`
+    classes, those with most labels are hidden.
     """
     alone = indicator.sum(axis=1) == 1
     sizes = (indicator & alone[:, None]).sum(axis=0)
-    order = np.argsort(-sizes, kind="stable")[: 20 if respace is None else 5]
+    order = np.argsort(-sizes, kind="stable")[:most]
     columns = sorted(int(k) for k in order if sizes[k] >= FEW and indicator.shape[1] > 1)
     folds = []
     for done, column in enumerate(columns, start=1):
@@ -157,11 +150,8 @@ def leave_out_classes(
         held_out = _held_out(visible, rng)
         if len(held_out):
             visible[held_out] = False
-            left = np.flatnonzero(visible.any(axis=0))
-            visible = visible[:, left]
-            own = space if respace is None else respace(visible, left.tolist())
-            rows = np.r_[hidden, held_out]
-            scores = scoring.score(gather(own, visible, surroundings, weights).views)[rows]
+            left, rows = np.flatnonzero(visible.any(axis=0)), np.r_[hidden, held_out]
+            scores = score(visible[:, left], left)[rows]
             folds.append(Fold(column, scores, np.arange(len(rows)) < len(hidden)))
         if on_step:
             on_step(done, len(columns))
