@@ -51,13 +51,9 @@ def order_answers(
     before = {name for node in others.keys() - asked.keys() for name in classes.get(node, ())}
     parts = [asked]
     if not is_appended:
-        random = sorted(
-            (node for node in asked if asked[node].drawn == RANDOM), key=lambda node: -asked[node].pool
-        )
-        parts = [
-            {node: asked[node] for node in random},
-            {node: status for node, status in asked.items() if status.drawn != RANDOM},
-        ]
+        by_pool = sorted(asked.items(), key=lambda entry: -entry[1].pool)
+        parts = [{node: status for node, status in by_pool if status.drawn == RANDOM}]
+        parts += [{node: status for node, status in asked.items() if status.drawn != RANDOM}]
     answers: dict[Any, str] = {
         node: status
         for node, status in others.items()
@@ -86,9 +82,8 @@ def date_answers(
     for node, status in statuses.items():
         own = set(classes.get(node, ()))
         answer = CONFIRMED if own and status == CONFIRMED else "" if own else str(status)
-        if (
-            own or answer or status.drawn == RANDOM
-        ):  # another question without an answer is nothing to remember
+        # another question without an answer is nothing to remember
+        if own or answer or status.drawn == RANDOM:
             answers[node] = Status(answer, drawn=status.drawn, pool=status.pool, is_new=not own <= named)
         named |= own
     return answers
@@ -210,11 +205,7 @@ def certify(labels: Labels, alpha: float = 0.05) -> Certificate:
     at_most = bisect_left(range(1, most), True, key=lambda d: -np.log1p(-d / pools).sum() >= bar)
     at_most = min(at_most, pool)
     n = max(labels.n_nodes, 1)
-    target = (
-        next((share for share in ROUND_SHARES if math.floor(share * n + 1e-9) < at_most), None)
-        if at_most
-        else None
-    )
+    target = next((share for share in ROUND_SHARES if math.floor(share * n + 1e-9) < at_most), None)
     n_more = None
     if target is not None:
         refused = math.floor(target * n + 1e-9) + 1
