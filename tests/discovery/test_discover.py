@@ -12,7 +12,6 @@ import scipy.sparse as sp
 from sklearn.metrics import roc_auc_score
 
 import unseen
-from oracles.corners import draw_corner_labels
 from unseen.discovery.truth import compare
 
 
@@ -103,19 +102,6 @@ def test_where_no_class_is_missing_little_is_found():
     labels = unseen.balanced_split(data.labels, label_rate=0.3, random_state=0).seen_labels
     found = unseen.discover(data.graph, labels, random_state=0)
     assert found.coverage.expected_unseen < 0.1 * found.nodes.num_rows
-
-
-@pytest.mark.slow
-def test_labels_from_a_corner_are_noticed_and_not_taken_for_a_sign():
-    data = planted(n_nodes=1000, n_classes=5, degree_within=4, degree_between=0.5, words_of_class=2)
-    spread = unseen.discover(data.graph, hidden(data, ["c0"], 0.2), random_state=0)
-    labels = draw_corner_labels(data, 0.2, ["c0"], seed=0)
-    corner = unseen.discover(data.graph, labels, random_state=0)
-    assert spread.coverage.reach < 0.6 < 0.7 < corner.coverage.reach
-    assert (spread.coverage.is_concentrated, corner.coverage.is_concentrated) == (False, True)
-    assert not any("corner" in w for w in spread.coverage.warnings)
-    assert any("one region of their classes" in w for w in corner.coverage.warnings)
-    assert corner.coverage.expected_unseen < 0.35 * corner.nodes.num_rows
 
 
 def test_a_graph_that_is_not_homophilous_is_told_of_and_not_smoothed():

@@ -147,7 +147,7 @@ def test_labels_of_an_accepted_group_end_the_guarantee() -> None:
 
 
 @pytest.mark.slow
-def test_without_a_guarantee_every_output_says_so(caplog: pytest.LogCaptureFixture) -> None:
+def test_labels_of_one_region_are_no_sign_and_every_output_says_so(caplog: pytest.LogCaptureFixture) -> None:
     data = unseen.planted_partition(
         1000, 5, degree_within=4, degree_between=0.5, words_of_class=2, random_state=0
     )
@@ -156,6 +156,10 @@ def test_without_a_guarantee_every_output_says_so(caplog: pytest.LogCaptureFixtu
     assert not found.guarantee.holds
     assert (len(found.select()), found.new_nodes.at_least, found.at_most_false(above=0.5)) == (0, None, None)
     assert "concentrated in one region" in found.guarantee.reason
+    assert found.coverage.is_concentrated
+    assert found.coverage.reach > 0.7
+    assert any("one region of their classes" in warning for warning in found.coverage.warnings)
+    assert found.coverage.expected_unseen < 0.35 * found.nodes.num_rows
     assert found.guarantee.sentence == found.select().sentence == found.new_nodes.sentence
     assert found.guarantee.sentence in " ".join(str(found).split())
     assert found.guarantee.sentence in found._repr_html_()
