@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -11,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from unseen.errors import InputError, counted
-from unseen.ids import Floats
 from unseen.labels import CONFIRMED, GROUP, RANDOM, Labels, Status
 
 ROUND_SHARES = (0.5, 0.3, 0.2, 0.1, 0.05, 0.03, 0.02, 0.01, 0.005, 0.003, 0.002, 0.001)
@@ -51,13 +51,9 @@ def order_answers(
     before = {name for node in others.keys() - asked.keys() for name in classes.get(node, ())}
     parts = [asked]
     if not is_appended:
-        random = sorted(
-            (node for node in asked if asked[node].drawn == RANDOM), key=lambda node: -asked[node].pool
-        )
-        parts = [
-            {node: asked[node] for node in random},
-            {node: status for node, status in asked.items() if status.drawn != RANDOM},
-        ]
+        by_pool = sorted(asked.items(), key=lambda entry: -entry[1].pool)
+        parts = [{node: status for node, status in by_pool if status.drawn == RANDOM}]
+        parts += [{node: status for node, status in asked.items() if status.drawn != RANDOM}]
     answers: dict[Any, str] = {
         node: status
         for node, status in others.items()
@@ -86,9 +82,8 @@ def date_answers(
     for node, status in statuses.items():
         own = set(classes.get(node, ()))
         answer = CONFIRMED if own and status == CONFIRMED else "" if own else str(status)
-        if (
-            own or answer or status.drawn == RANDOM
-        ):  # another question without an answer is nothing to remember
+        # another question without an answer is nothing to remember
+        if own or answer or status.drawn == RANDOM:
             answers[node] = Status(answer, drawn=status.drawn, pool=status.pool, is_new=not own <= named)
         named |= own
     return answers
@@ -205,13 +200,12 @@ def certify(labels: Labels, alpha: float = 0.05) -> Certificate:
     bar = math.log(3.0 ** (int(is_new.sum()) + 1) / (2 * alpha))
     unanswered = [node for node, status in labels.answers.items() if status and node not in classes]
     pool = labels.n_nodes - len(classes) - len(unanswered) + len(labels.guesses)
-    at_most = min(_find_first(pools, bar, pool + 1) - 1, pool)
+    most = int(min([pool + 1, *pools.tolist()]))
+    # before the first number of nodes that random answers from these pools would hardly all have missed
+    at_most = bisect_left(range(1, most), True, key=lambda d: -np.log1p(-d / pools).sum() >= bar)
+    at_most = min(at_most, pool)
     n = max(labels.n_nodes, 1)
-    target = (
-        next((share for share in ROUND_SHARES if math.floor(share * n + 1e-9) < at_most), None)
-        if at_most
-        else None
-    )
+    target = next((share for share in ROUND_SHARES if math.floor(share * n + 1e-9) < at_most), None)
     n_more = None
     if target is not None:
         refused = math.floor(target * n + 1e-9) + 1
@@ -232,18 +226,6 @@ def certify(labels: Labels, alpha: float = 0.05) -> Certificate:
         expected_share=expected_share,
         missing_classes=missing_classes,
     )
-
-
-def _find_first(pools: Floats, bar: float, most: int) -> int:
-    """Return the smallest number of nodes that random answers from these pools would hardly all have missed."""
-    low, high = 1, int(min([most, *pools.tolist()]))
-    while low < high:
-        middle = (low + high) // 2
-        if -np.log1p(-middle / pools).sum() >= bar:
-            high = middle
-        else:
-            low = middle + 1
-    return high
 
 
 def _estimate_missing(

@@ -12,7 +12,6 @@ import scipy.sparse as sp
 from sklearn.metrics import roc_auc_score
 
 import unseen
-from oracles.corners import draw_corner_labels
 from unseen.discovery.truth import compare
 
 
@@ -60,13 +59,9 @@ def test_found_classes_agree_with_the_table(case):
         assert found.nearest_seen in case.labels.classes
         assert 0.5 < found.edge_ratio <= 1
         assert 0.5 < found.probability <= 1
-
-
-def test_typical_members_come_first(case):
-    codes = case.data.labels.codes
-    for found in case.found.classes:
-        typical = [codes[n] for n in found.members[:10]]
-        assert len(set(typical)) == 1
+        assert (
+            len({case.data.labels.codes[node] for node in found.members[:10]}) == 1
+        )  # typical ones come first
 
 
 def test_the_self_test_foretells_the_truth(case):
@@ -102,33 +97,11 @@ def test_reasons_tell_new_from_known(case):
         case.found.reasons(int(case.labels.labelled[0]))
 
 
-@pytest.mark.slow
-def test_the_same_seed_gives_the_same_result():
-    data = planted()
-    labels = hidden(data, ["c0"])
-    one, two = (unseen.discover(data.graph, labels, random_state=5) for _ in range(2))
-    assert one.nodes.equals(two.nodes)
-    assert one.to_json() == two.to_json()
-
-
 def test_where_no_class_is_missing_little_is_found():
     data = planted(n_nodes=600, degree_within=8, words_of_class=5)
     labels = unseen.balanced_split(data.labels, label_rate=0.3, random_state=0).seen_labels
     found = unseen.discover(data.graph, labels, random_state=0)
     assert found.coverage.expected_unseen < 0.1 * found.nodes.num_rows
-
-
-@pytest.mark.slow
-def test_labels_from_a_corner_are_noticed_and_not_taken_for_a_sign():
-    data = planted(n_nodes=1000, n_classes=5, degree_within=4, degree_between=0.5, words_of_class=2)
-    spread = unseen.discover(data.graph, hidden(data, ["c0"], 0.2), random_state=0)
-    labels = draw_corner_labels(data, 0.2, ["c0"], seed=0)
-    corner = unseen.discover(data.graph, labels, random_state=0)
-    assert spread.coverage.reach < 0.6 < 0.7 < corner.coverage.reach
-    assert (spread.coverage.is_concentrated, corner.coverage.is_concentrated) == (False, True)
-    assert not any("corner" in w for w in spread.coverage.warnings)
-    assert any("one region of their classes" in w for w in corner.coverage.warnings)
-    assert corner.coverage.expected_unseen < 0.35 * corner.nodes.num_rows
 
 
 def test_a_graph_that_is_not_homophilous_is_told_of_and_not_smoothed():
@@ -186,19 +159,12 @@ def test_real_valued_features_are_told_by_their_differences():
     assert found.classes[0].caption[0].endswith(" (others 0.0)")
 
 
-def test_one_labelled_class_is_enough_but_nothing_can_be_tested():
-    data = planted(n_classes=3)
-    found = unseen.discover(data.graph, hidden(data, ["c0", "c1"]), random_state=0)
-    assert compare(found, data.labels).auroc > 0.9
-    assert found.self_test.auroc is None
-    assert "one labelled class" in found.self_test.verdict
-    assert found.self_test.verdict in found.coverage.warnings
-
-
 def test_one_labelled_class_gives_a_ranking_and_no_numbers():
     data = planted(n_classes=3)
     found = unseen.discover(data.graph, hidden(data, ["c0", "c1"]), random_state=0)
     assert not found.has_estimate
+    assert compare(found, data.labels).auroc > 0.9
+    assert found.self_test.verdict in found.coverage.warnings
     text = " ".join(str(found).split())
     assert not re.search("[Aa]bout [0-9]|new-1|[0-9] missing class", text)
     assert "Label at least 3 nodes of a second class" in text
@@ -264,21 +230,6 @@ def test_very_few_labels_work_and_are_told_of():
     assert any("Few nodes are labelled c0 (2), c1 (2)" in w for w in found.coverage.warnings)
 
 
-def test_classes_with_one_label_are_set_aside_in_one_sentence():
-    data = planted(n_classes=4)
-    rows = np.r_[
-        np.flatnonzero(data.labels.codes == 0)[:1],
-        np.flatnonzero(data.labels.codes == 1)[:1],
-        np.flatnonzero(data.labels.codes == 2)[:30],
-    ]
-    result = unseen.discover(data.graph, data.labels.keep(np.sort(rows), without=["c3"]), random_state=0)
-    sentences = [
-        w for w in result.coverage.warnings if w.startswith("Not used in the leave-one-class-out test")
-    ]
-    assert len(sentences) == 1
-    assert sentences[0].endswith(": c0, c1.")
-
-
 def test_several_labels_a_node_work_with_a_warning():
     data = planted(n_nodes=400)
     indicator = data.labels.indicator.toarray()
@@ -306,16 +257,6 @@ def test_the_number_of_classes_is_open_where_the_test_failed():
     found = unseen.discover(data.graph, labels, random_state=0)
     assert found.self_test.failed
     assert (found.count.low, found.count.high, found.count.curve) == (0, 40, ())
-
-
-def test_a_class_without_nodes_is_told_of():
-    data = planted(n_classes=3)
-    labels = hidden(data, ["c2"])
-    wider = unseen.Labels(
-        sp.hstack([labels.indicator, sp.csr_array((300, 1), dtype=bool)]), (*labels.classes, "ghost")
-    )
-    found = unseen.discover(data.graph, wider, random_state=0)
-    assert any("No node is labelled ghost" in w for w in found.coverage.warnings)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,6 @@ from oracles.corners import draw_corner_labels
 from unseen.discovery.guarantees import (
     NO_RATE,
     class_weights,
-    describe_list,
     find_guarantee,
     fold_scores,
     make_error_rates,
@@ -37,8 +35,8 @@ def test_lists_are_as_false_as_they_say_and_bounds_hold() -> None:
             values.append((~new[listed]).mean() if listed.any() else 0.0)
         power.append(new[rates.q <= 0.1].mean() if (rates.q <= 0.1).any() else 0)
         cuts = [rates.p <= np.quantile(rates.p, share) for share in (0.05, 0.1, 0.3, 0.6)]
-        bounds_hold = [(~new[cut]).sum() <= rates.bounds.at_most_false(rates.p[cut]) for cut in cuts]
-        held.append(rates.bounds.at_least <= new.sum() and all(bounds_hold))
+        bounds_hold = [(~new[cut]).sum() <= rates.at_most_false(rates.p[cut]) for cut in cuts]
+        held.append(rates.at_least <= new.sum() and all(bounds_hold))
     for fdr, values in shares.items():
         assert np.mean(values) <= fdr + 2 * np.std(values) / 60**0.5
     assert np.mean(power) > 0.5
@@ -49,7 +47,7 @@ def test_nothing_new_gives_no_list_and_no_bound() -> None:
     rng = np.random.default_rng(1)
     cases = [simulate(rng, 0, 0.0)[0] for _ in range(40)]
     assert np.mean([(rates.q <= 0.1).any() for rates in cases]) <= 0.1
-    assert np.mean([rates.bounds.at_least == 0 for rates in cases]) >= 0.9
+    assert np.mean([rates.at_least == 0 for rates in cases]) >= 0.9
 
 
 def test_scores_of_a_fold_do_not_know_its_labels() -> None:
@@ -149,7 +147,7 @@ def test_labels_of_an_accepted_group_end_the_guarantee() -> None:
 
 
 @pytest.mark.slow
-def test_without_a_guarantee_every_output_says_so(caplog: pytest.LogCaptureFixture) -> None:
+def test_labels_of_one_region_are_no_sign_and_every_output_says_so(caplog: pytest.LogCaptureFixture) -> None:
     data = unseen.planted_partition(
         1000, 5, degree_within=4, degree_between=0.5, words_of_class=2, random_state=0
     )
@@ -158,6 +156,10 @@ def test_without_a_guarantee_every_output_says_so(caplog: pytest.LogCaptureFixtu
     assert not found.guarantee.holds
     assert (len(found.select()), found.new_nodes.at_least, found.at_most_false(above=0.5)) == (0, None, None)
     assert "concentrated in one region" in found.guarantee.reason
+    assert found.coverage.is_concentrated
+    assert found.coverage.reach > 0.7
+    assert any("one region of their classes" in warning for warning in found.coverage.warnings)
+    assert found.coverage.expected_unseen < 0.35 * found.nodes.num_rows
     assert found.guarantee.sentence == found.select().sentence == found.new_nodes.sentence
     assert found.guarantee.sentence in " ".join(str(found).split())
     assert found.guarantee.sentence in found._repr_html_()
@@ -170,11 +172,3 @@ def test_without_a_guarantee_every_output_says_so(caplog: pytest.LogCaptureFixtu
     with caplog.at_level("WARNING", logger="unseen"):
         assert "candidate" not in found.predictions()["status"].to_pylist()
     assert any("no candidates are reported" in message for message in caplog.messages)
-
-
-def test_a_list_without_nodes_has_its_own_sentence(case: Any) -> None:
-    guarantee = case.found.guarantee
-    assert describe_list(0, 0.1, 4, guarantee) == "Too few labels for a list at 10 %: no node is selected."
-    assert "no class is missing, or there are too few labels" in describe_list(0, 0.1, 0, guarantee)
-    assert describe_list(1, 0.05, 4, guarantee).startswith("1 node is selected; lists like this are")
-    assert replace(case.found.new_nodes, at_least=1).sentence.startswith("At least 1 node belongs to")

@@ -88,14 +88,19 @@ def test_entries_are_split_at_the_first_colon_and_a_file_has_columns(tmp_path):
         parse_names([], tmp_path / "none.csv")
 
 
-def test_words_that_hardly_any_node_has_say_nothing_of_a_class(case):
-    graph = case.data.graph
-    rare = np.zeros((graph.n_nodes, 1))
-    unlabelled = np.setdiff1d(np.arange(graph.n_nodes), case.labels.labelled)
-    rare[unlabelled[case.data.labels.codes[unlabelled] == 1][:3]] = 1
-    features = sp.csr_array(sp.hstack([graph.features, rare]))
-    graph = unseen.Graph(graph.adjacency, features, graph.node_ids, (*graph.feature_names, "teeth"))
-    assert unseen.discover(graph, case.labels, names={"teeth": ""}, random_state=0).absent == ("teeth",)
+@pytest.mark.parametrize("kind", ["of hardly any node", "of every node", "numbers"])
+def test_words_that_say_nothing_of_a_class_are_absent(case, kind):
+    graph, name = case.data.graph, "teeth"
+    column = np.ones((graph.n_nodes, 1))
+    if kind == "of hardly any node":
+        unlabelled = np.setdiff1d(np.arange(graph.n_nodes), case.labels.labelled)
+        column[:] = 0
+        column[unlabelled[case.data.labels.codes[unlabelled] == 1][:3]] = 1
+    features = sp.csr_array(sp.hstack([graph.features, column]))
+    if kind == "numbers":
+        features, name = features.toarray() + 1.0, "c1"
+    graph = graph.with_features(features, (*graph.feature_names, "teeth"))
+    assert unseen.discover(graph, case.labels, names={name: ""}, random_state=0).absent == (name,)
 
 
 def _graph_of(rows, feature_names):
@@ -127,22 +132,6 @@ def test_a_feature_counts_by_how_much_of_it_is_said_in_rare_words(case):
     ]
     np.testing.assert_allclose(weight, plain)
     assert weight[0] > weight[2] > weight[3] > weight[1]
-
-
-def test_words_that_every_node_has_say_nothing(case):
-    graph = case.data.graph
-    features = sp.csr_array(sp.hstack([graph.features, np.ones((graph.n_nodes, 1))]))
-    graph = unseen.Graph(graph.adjacency, features, graph.node_ids, (*graph.feature_names, "computer"))
-    assert unseen.discover(graph, case.labels, names={"computer": ""}, random_state=0).absent == ("computer",)
-
-
-def test_numbers_are_no_words(case):
-    graph = unseen.Graph(
-        case.data.graph.adjacency,
-        np.asarray(case.data.graph.features.todense()) + 1.0,
-        feature_names=case.data.graph.feature_names,
-    )
-    assert unseen.discover(graph, case.labels, names={"first": "c1"}, random_state=0).absent == ("first",)
 
 
 def test_a_name_whose_words_are_mostly_unknown_is_absent(case, caplog):

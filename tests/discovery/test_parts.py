@@ -19,7 +19,6 @@ import scipy.sparse as sp
 
 import unseen
 import unseen.discovery
-from unseen.discovery.calibration import calibration_error, fit_slope, matched_share, probabilities
 from unseen.discovery.captions import caption
 from unseen.discovery.count import MAX_CLASSES, count_classes
 from unseen.discovery.groups import class_metric, merge_clusters, sort_into_groups
@@ -36,9 +35,16 @@ from unseen.discovery.signals import (
     label_weights,
 )
 from unseen.discovery.space import make_space
-from unseen.discovery.summary import count_sentence, headline
+from unseen.discovery.summary import headline
 from unseen.discovery.truth import agreement_of
-from unseen.discovery.validation import Fold, judge
+from unseen.discovery.validation import (
+    Fold,
+    calibration_error,
+    judge,
+    learn_slope,
+    match_share,
+    probabilities,
+)
 
 
 @pytest.fixture(scope="module")
@@ -137,10 +143,10 @@ def test_the_slope_is_learned_where_there_is_enough_to_learn_from():
     rng = np.random.default_rng(0)
     new = np.arange(20_000) % 2 == 0
     scores = rng.normal(size=20_000) + np.where(new, 2.0, 0.0)
-    assert fit_slope(scores, new, np.ones(20_000)) == pytest.approx(2.0, abs=0.1)
-    assert 0.3 <= fit_slope(scores[:2], new[:2], np.ones(2)) < 20
-    assert fit_slope(-scores, new, np.ones(20_000)) > 0
-    assert fit_slope(np.zeros(0), np.zeros(0, dtype=bool), np.zeros(0)) == 3
+    assert learn_slope([Fold(0, scores, new)]) == pytest.approx(2.0, abs=0.1)
+    assert 0.3 <= learn_slope([Fold(0, scores[:2], new[:2])]) < 20
+    assert learn_slope([Fold(0, -scores, new)]) > 0
+    assert learn_slope([]) == 3
 
 
 @pytest.mark.parametrize("share", [0.02, 0.2, 0.6])
@@ -148,7 +154,8 @@ def test_the_share_is_matched_whatever_the_scores_look_like(share):
     rng = np.random.default_rng(0)
     old, new = rng.exponential(size=4000), rng.gamma(6, size=4000)
     both = np.r_[old[: round(2000 * (1 - share))], new[: round(2000 * share)]]
-    assert matched_share(both, old[2000:], new[2000:], np.ones(2000)) == pytest.approx(share, abs=0.02)
+    fold = Fold(0, np.r_[old[2000:], new[2000:]], np.arange(4000) >= 2000)
+    assert match_share(both, [fold]) == pytest.approx(share, abs=0.02)
 
 
 def test_an_overconfident_probability_has_a_large_error():
@@ -175,12 +182,6 @@ def test_a_handful_of_nodes_is_no_class(space):
     assert count_classes(space, metric, np.arange(3), likely, rng) == ClassCount(0, 0, MAX_CLASSES)
     assert count_classes(space, metric, np.arange(0), likely, rng) == ClassCount(0, 0, MAX_CLASSES)
     assert count_classes(space, metric, np.arange(60), np.full(60, -1), rng).low == 1
-
-
-def test_the_number_is_told_in_words():
-    assert count_sentence(ClassCount(1, 1, 1)) == "They seem to form 1 missing class."
-    assert "cannot be estimated" in count_sentence(ClassCount(0, 0, 1))
-    assert count_sentence(ClassCount(1, 0, 2)) == "They may form 1 missing class (between 0 and 2)."
 
 
 def test_captions_weigh_frequency_and_contrast():

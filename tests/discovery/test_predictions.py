@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 import unseen
-from unseen.discovery.predictions import labels_as_predictions
+from unseen.discovery.predictions import predict_classes
 from unseen.discovery.validation import Fold, judge
 
 
@@ -92,7 +92,7 @@ def test_a_candidate_that_is_known_by_name_has_it(case: Any) -> None:
 
 def test_several_labels_are_joined() -> None:
     labels = unseen.Labels.from_values([["b", "a"], "a"], ["x", "y"])
-    assert labels_as_predictions(labels).to_pylist() == [
+    assert predict_classes(labels.node_ids.tolist(), labels).to_pylist() == [
         {"node": "x", "class": "a|b", "probability": 1.0, "status": "labelled"},
         {"node": "y", "class": "a", "probability": 1.0, "status": "labelled"},
     ]

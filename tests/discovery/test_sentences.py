@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
-from unseen.discovery.guarantees import SAME_RATE, Guarantee, NewNodes, describe_list
+from unseen.discovery.guarantees import Guarantee, NewNodes, describe_list
 from unseen.discovery.result import SENTENCES, ClassCount
 from unseen.discovery.sampling import make_coverage
 from unseen.discovery.suggest import Suggestion
@@ -19,6 +20,7 @@ from unseen.graph import Graph
 from unseen.labels import Labels
 from unseen.methods.homophily import Homophily
 
+SAME_RATE = "your labels were drawn at random, at about the same rate, from the labelled classes"
 HOLDS, FAILS = Guarantee(True, assumption=SAME_RATE), Guarantee(False, "There is one labelled class.")
 
 
@@ -266,8 +268,10 @@ WARNINGS = [
 
 @pytest.mark.parametrize(("labels", "homophily", "is_concentrated", "test", "sentence"), WARNINGS)
 def test_warnings_come_where_they_are_true(labels, homophily, is_concentrated, test, sentence):
-    given = make_coverage(GRAPH, labels, homophily, 0.5, is_concentrated, (1.0, 1.0), test).warnings
+    ranking = SimpleNamespace(homophily=homophily, reach=0.5, is_concentrated=is_concentrated, notes=[])
+    given = make_coverage(GRAPH, labels, ranking, (1.0, 1.0), test).warnings
     assert any(sentence in warning for warning in given)
     plenty = Labels.from_values(["a"] * 5 + ["b"] * 5 + [None])
     graph = Graph.from_edges(range(10), range(1, 11))
-    assert make_coverage(graph, plenty, HOMOPHILOUS, 0.5, False, (1.0, 1.0), GOOD).warnings == ()
+    ranking = SimpleNamespace(homophily=HOMOPHILOUS, reach=0.5, is_concentrated=False, notes=[])
+    assert make_coverage(graph, plenty, ranking, (1.0, 1.0), GOOD).warnings == ()

@@ -191,38 +191,11 @@ def test_answers_put_labels_right_and_no_doubt_is_asked_about_twice(wrong, tmp_p
 
 
 @pytest.mark.slow
-def test_a_label_that_was_checked_is_not_doubted(wrong):
-    graph, labels, _ = wrong
-    first = unseen.suggest(graph, labels, budget=20, random_state=0)[16:]
-    checked = replace(labels, answers=dict.fromkeys([one.node for one in first], "confirmed"))
-    again = unseen.suggest(graph, checked, budget=20, random_state=0)[16:]
-    assert all(one.replaces for one in again)
-    assert not {one.node for one in first} & {one.node for one in again}
-
-
-@pytest.mark.slow
 def test_the_audit_does_not_list_confirmed_labels(wrong):
     graph, labels, _ = wrong
     first = unseen.audit(graph, labels, random_state=0).column("node").to_pylist()
     confirmed = replace(labels, answers=dict.fromkeys(first[:3], "confirmed"))
     assert unseen.audit(graph, confirmed, random_state=0).column("node").to_pylist() == first[3:]
-
-
-@pytest.mark.slow
-def test_a_correction_counts_whatever_becomes_of_the_reason(wrong, tmp_path):
-    graph, labels, truth = wrong
-    labels.save(tmp_path / "labels.csv")
-    questions = unseen.suggest(graph, labels, budget=20, random_state=0)[16:]
-    save_suggestions(questions, tmp_path / "ask.csv")
-    with (tmp_path / "ask.csv").open() as file:
-        rows = [{**row, "reason": "", "label": truth[int(row["node"][1:])]} for row in csv.DictReader(file)]
-    with (tmp_path / "ask.csv").open("w", newline="") as file:
-        writer = csv.DictWriter(file, rows[0])
-        writer.writeheader()
-        writer.writerows(rows)
-    read = unseen.read_labels([tmp_path / "labels.csv", tmp_path / "ask.csv"], graph)
-    for one in questions:
-        assert read.to_lists()[one.node] == [truth[int(one.node[1:])]] != [one.replaces]
 
 
 @pytest.mark.slow

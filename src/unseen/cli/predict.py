@@ -24,12 +24,12 @@ def predict(source: options.Source, *, output: NodeTable = None, new: NewClasses
     """Write a class for every node: its label, the labelled class that fits best, or a candidate class."""
     data, labels, method = search.load_search(source, output, every_node=True)
 
-    from unseen.discovery.predictions import labels_as_predictions
+    from unseen.discovery.predictions import predict_classes
     from unseen.discovery.save import NETWORK, write_predictions
 
     if labels is not None and len(labels.labelled) == data.graph.n_nodes:
         logger.warning("every node has a label, so there is nothing to predict")
-        table = labels_as_predictions(labels.align_to(data.graph))
+        table = predict_classes(data.graph.node_ids.tolist(), labels.align_to(data.graph))
     else:
         table = search.find_classes(data, labels, method, new).predictions()
     statuses = Counter(table["status"].to_pylist())

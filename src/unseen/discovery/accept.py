@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -74,25 +75,23 @@ def accept(
     classes = {form(node): own for node, own in labels.to_lists().items()}
     asked = {form(node): status for node, status in labels.answers.items()}
     unanswered = {
-        node
-        for node, status in asked.items()
-        if getattr(status, "drawn", "") == RANDOM and node not in classes
-    }
-    added, guesses = dict[tuple[str, str], int](), {form(node) for node in labels.guesses}
+        node for node, status in asked.items() if getattr(status, "drawn", "") == RANDOM
+    } - classes.keys()
+    added, guesses = Counter[tuple[str, str]](), {form(node) for node in labels.guesses}
     others: list[str] = []
-    for node, group, probability, rate in zip(*columns, rates, strict=True):
-        name = (names.get(group) or "").strip()
-        if not name or probability < at_least or (rate is not None and rate > limit_rate):
+    for each, group, probability, rate in zip(*columns, rates, strict=True):
+        node, name = form(each), (names.get(group) or "").strip()
+        is_listed = probability >= at_least and (rate is None or rate <= limit_rate)
+        if not name or not is_listed or node in unanswered:  # the class of the last ones is asked for
             continue
-        if form(node) in unanswered:  # its class is asked for
-            continue
-        own = classes.setdefault(form(node), [])
-        if own and name not in own:
-            has = f"node {form(node)!r} of {group} has the label {own[0]!r} already"
+        is_free = node not in classes
+        added[name, group] += is_free
+        if is_free:
+            classes[node] = [name]
+            guesses.add(node)
+        elif name not in classes[node]:
+            has = f"node {node!r} of {group} has the label {classes[node][0]!r} already"
             others.append(f"{has}, so it cannot be labelled {name!r}")
-        added[name, group] = added.get((name, group), 0) + (not own)
-        guesses.update([] if own else [form(node)])
-        own.extend([] if own else [name])
     if others:
         more = f" ({len(others)} nodes in all have another label)" if len(others) > 1 else ""
         msg = f"{others[0]}{more}; run discover again with these labels, or leave the group out"

@@ -22,16 +22,15 @@ from scipy.special import log_softmax
 
 from unseen.data.objects_plain import as_graph_and_labels
 from unseen.discovery.discover import id_array, require_labels
-from unseen.discovery.groups import Rows
 from unseen.discovery.ranking import source_of, vectors_of
 from unseen.discovery.result import Node, texts_of
-from unseen.discovery.signals import Mask, class_scores
-from unseen.discovery.space import Axes, Floats, principal_axes, unit_vectors
+from unseen.discovery.signals import class_scores
+from unseen.discovery.space import Axes, principal_axes, unit_vectors
 from unseen.embedding import Embedding
 from unseen.engine.run import libraries_on_one_thread
 from unseen.errors import InputError, counted, logger
 from unseen.graph import Graph
-from unseen.ids import as_ids, id_order, match_ids
+from unseen.ids import Floats, Ints, Mask, as_ids, id_order, match_ids
 from unseen.labels import CONFIRMED, Labels
 from unseen.methods.homophily import measure_homophily
 from unseen.randomness import RandomState, as_generator, child_seed
@@ -219,17 +218,20 @@ def _judge(
 class _Issues(NamedTuple):
     """Labels that are probably wrong: row, given and likely class of each, and the probability."""
 
-    row: Rows
-    given: Rows
-    likely: Rows
+    row: Ints
+    given: Ints
+    likely: Ints
     wrong: Floats
 
 
 def _list_issues(axes: Axes, graph: Graph, indicator: Mask) -> _Issues:
     """Compare each label with what all other labels say."""
     rows = np.flatnonzero(indicator.any(axis=1))
-    scores, around = class_scores(axes, indicator)[rows], _neighbour_shares(graph, indicator)[rows]
-    p, share = _predict(scores, around, indicator[rows])
+    linked = sp.csr_array(graph.adjacency != 0).astype(np.float64)
+    linked.setdiag(0)
+    # the share of each class among the labelled neighbours, one more of which counts for none
+    around = linked @ indicator.astype(np.float64) / (1 + linked @ indicator.any(axis=1))[:, None]
+    p, share = _predict(class_scores(axes, indicator)[rows], around[rows], indicator[rows])
     node, given = (np.asarray(part, dtype=np.int64) for part in np.nonzero(indicator[rows]))
     as_right, as_wrong = _likelihoods(p, share, indicator[rows])
     wrong = np.asarray(as_wrong / (as_right + as_wrong + 1e-300))
@@ -268,7 +270,7 @@ def _expected_precision(
     return float(np.median(shares) * (believed[listed.given].mean() if len(first) else 1.0))
 
 
-def _change_labels(indicator: Mask, listed: Rows, rng: np.random.Generator) -> tuple[Mask, Rows]:
+def _change_labels(indicator: Mask, listed: Ints, rng: np.random.Generator) -> tuple[Mask, Ints]:
     """Return the labels with 5 % of the unlisted ones changed, and the keys (row x classes + class) of these."""
     n_classes = indicator.shape[1]
     keys = np.setdiff1d(np.flatnonzero(indicator), listed)
@@ -284,14 +286,6 @@ def _change_labels(indicator: Mask, listed: Rows, rng: np.random.Generator) -> t
     return changed, np.array(wrong, dtype=np.int64)
 
 
-def _neighbour_shares(graph: Graph, indicator: Mask) -> Floats:
-    """Return the share of each class among a node's labelled neighbours, one more neighbour counting for none."""
-    linked = sp.csr_array(graph.adjacency != 0).astype(np.float64)
-    linked.setdiag(0)
-    counts = linked @ indicator.astype(np.float64)
-    return np.asarray(counts / (1 + linked @ indicator.any(axis=1))[:, None])
-
-
 def _predict(scores: Floats, around: Floats, indicator: Mask) -> tuple[Floats, float]:
     """Return the probability of every class for every node by all other labels, and the share of wrong labels."""
 
@@ -303,9 +297,8 @@ def _predict(scores: Floats, around: Floats, indicator: Mask) -> tuple[Floats, f
         return -float(np.log(right + wrong + 1e-300).mean())
 
     bounds = [(0, 60), (0, 60), (1e-3, MAX_WRONG)]
-    start = np.array(
-        [20.0, 5.0, 0.1]
-    )  # classes that are told well and some wrong labels, rather than vague classes
+    # classes that are told well and some wrong labels, rather than vague classes
+    start = np.array([20.0, 5.0, 0.1])
     x = scipy.optimize.minimize(loss, start, method="L-BFGS-B", bounds=bounds).x
     return np.exp(log_probabilities(x)), float(x[2])
 

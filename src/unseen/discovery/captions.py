@@ -10,16 +10,12 @@ import re
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.stats import norm
 
-from unseen.discovery.space import Floats
 from unseen.graph import Features, Graph
+from unseen.ids import Floats, Ints, Mask
 from unseen.linalg.normalize import are_measured
-
-Rows = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
 
 NO_NAME = re.compile(r"(encoder|feature) \d+")
 """Names that were made for columns without one."""
@@ -34,7 +30,7 @@ class Columns(NamedTuple):
     is_binary: Mask
 
 
-def caption(graph: Graph, rows: Rows) -> tuple[tuple[str, ...], str]:
+def caption(graph: Graph, rows: Ints) -> tuple[tuple[str, ...], str]:
     """Return what sets the nodes of `rows` apart from all others, and whether that are words, features or nodes.
 
     A word or a category has to be more frequent in the group than elsewhere, a number higher or lower. Numbers come
@@ -89,7 +85,7 @@ def _columns(graph: Graph) -> Columns:
     return Columns(names, is_word, is_category, is_binary)
 
 
-def _differences(features: Any, rows: Rows, columns: Columns) -> tuple[Floats, Floats, Floats]:
+def _differences(features: Any, rows: Ints, columns: Columns) -> tuple[Floats, Floats, Floats]:
     """Return each column's mean inside and outside, and their difference in standard deviations, 0 for noise.
 
     Of words and categories it is counted how many nodes have them. The test is that of a random sample of all nodes, at
@@ -115,7 +111,7 @@ def _differences(features: Any, rows: Rows, columns: Columns) -> tuple[Floats, F
     return inside, outside, np.where(noise, 0.0, effect)
 
 
-def _contrast(features: Any, rows: Rows) -> Floats:
+def _contrast(features: Any, rows: Ints) -> Floats:
     """Return the share of the group in each column's weight, times the log ratio to that outside."""
     n = features.shape[0]
     share = _mean(features[rows])
@@ -139,7 +135,7 @@ def _entry(columns: Columns, k: int, inside: float, outside: float) -> str:
     return f"{columns.names[k]} {inside:.{decimals}f} (others {outside:.{decimals}f})"
 
 
-def _central(graph: Graph, rows: Rows) -> tuple[str, ...]:
+def _central(graph: Graph, rows: Ints) -> tuple[str, ...]:
     degree = np.asarray(graph.adjacency[rows][:, rows].sum(axis=1)).ravel()
     return tuple(str(graph.node_ids[k]) for k in rows[np.argsort(-degree, kind="stable")[:8]])
 

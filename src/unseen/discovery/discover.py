@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
+from scipy.stats import rankdata
 
 from unseen.data.objects_plain import as_graph_and_labels
-from unseen.discovery.calibration import USUAL_SHARE, probabilities
-from unseen.discovery.count import MIN_NODES, count_classes
-from unseen.discovery.groups import Rows, class_metric, describe, sort_into_groups
+from unseen.discovery.count import MIN_NODES, begun_classes, count_classes, with_answers
+from unseen.discovery.groups import class_metric, describe, sort_into_groups
 from unseen.discovery.guarantees import (
     FDR,
     MIN_LABELS,
@@ -22,24 +22,22 @@ from unseen.discovery.guarantees import (
     find_guarantee,
     has_full_class,
 )
-from unseen.discovery.names import add_support, match_names, name_classes, weigh_features
-from unseen.discovery.questions import begun_classes, fine_questions, with_answers
-from unseen.discovery.ranking import OnStep, Ranking, find_error_rates, nearest_classes, rank_nodes
+from unseen.discovery.names import add_support, match_names, weigh_features
+from unseen.discovery.questions import fine_questions
+from unseen.discovery.ranking import OnStep, Ranking, find_error_rates, nearest_classes, rank_nodes, searched
 from unseen.discovery.result import CERTAIN, EVIDENCE, ClassCount, Discovery, texts_of
 from unseen.discovery.sampling import make_coverage
-from unseen.discovery.signals import Mask, class_means
-from unseen.discovery.space import Floats
+from unseen.discovery.signals import class_means
+from unseen.discovery.space import Space
 from unseen.discovery.summary import top_nodes
-from unseen.discovery.target import searched
-from unseen.discovery.validation import judge, learn_slope, share_by_folds
+from unseen.discovery.validation import USUAL_SHARE, judge, learn_slope, match_share, probabilities
 from unseen.embedding import Embedding
 from unseen.engine.run import libraries_on_one_thread
 from unseen.errors import InputError, counted, logger, unknown_name
 from unseen.graph import Graph
-from unseen.ids import IdArray, id_order
+from unseen.ids import Floats, IdArray, Ints, Mask, Singles, id_order
 from unseen.labels import Labels
 from unseen.methods.base import Method
-from unseen.methods.homophily import measure_homophily
 from unseen.randomness import RandomState, as_generator, child_seed
 
 
@@ -143,8 +141,18 @@ def discover(
     columns = seen.indicator[:, np.argsort(seen.classes)]
     seen = replace(seen, indicator=columns, classes=tuple(sorted(seen.classes)))
     words = weigh_features(names, graph, labels, encoder) if names else {}
-    task = _Task(ordered, seen, method, n_classes, words, fdr, rates, has_types, on_step)
-    result = _discover(task, rng)
+    result = _discover(
+        ordered,
+        seen,
+        rng,
+        method=method,
+        n_classes=n_classes,
+        words=words,
+        fdr=fdr,
+        rates=rates,
+        has_types=has_types,
+        on_step=on_step,
+    )
     shown = [each.members[0] for each in result.classes] + [node for node, _ in top_nodes(result)]
     result = replace(result, labels=labels.align_to(graph), texts=texts_of(graph, shown))
     if ordered is graph:
@@ -159,73 +167,69 @@ def discover(
     )
 
 
-class _Task(NamedTuple):
-    """The arguments of :func:`discover`; nodes are in the order of their ids, and classes by name."""
-
-    graph: Graph
-    labels: Labels
-    method: Any
-    n_classes: int | None
-    words: dict[str, Floats]
-    fdr: float
-    rates: str
-    has_types: bool
-    on_step: OnStep | None
-
-
-def _discover(task: _Task, rng: np.random.Generator) -> Discovery:
+def _discover(
+    graph: Graph,
+    given: Labels,
+    rng: np.random.Generator,
+    *,
+    method: Any,
+    n_classes: int | None,
+    words: dict[str, Floats],
+    fdr: float,
+    rates: str,
+    has_types: bool,
+    on_step: OnStep | None,
+) -> Discovery:
     """Discover where draws by row are draws by id, in the order of docs/explanation/discovery.md."""
-    graph, words = task.graph, task.words
-    begun = begun_classes(task.labels)
-    labels = task.labels.keep(task.labels.labelled, without=begun) if begun else task.labels
+    begun = begun_classes(given)
+    labels = given.keep(given.labelled, without=begun) if begun else given
     names = tuple(name for name, count in zip(labels.classes, labels.counts, strict=True) if count)
-    ranking = rank_nodes(graph, labels, task.method, rng, task.on_step)
+    ranking = rank_nodes(graph, labels, method, rng, on_step)
     indicator, space = ranking.indicator, ranking.space
-    has_answer = (np.diff(task.labels.indicator.indptr) > 0) & ~indicator.any(axis=1)
+    has_answer = (np.diff(given.indicator.indptr) > 0) & ~indicator.any(axis=1)
     unlabelled = ~indicator.any(axis=1) & ~has_answer
 
     doubt = "the labels are concentrated in one region" if ranking.is_concentrated else ""
     doubt = doubt or ("" if ranking.is_homophilous else "the graph is heterophilous")
-    counts = labels.counts[labels.counts > 0]
-    test = judge(ranking.folds, names, counts, class_means(space, indicator), doubt=doubt)
-    guarantee, error_rates = _find_errors(task, labels, ranking, bool(begun), rng)
+    means, counts = class_means(space, indicator), labels.counts[labels.counts > 0]
+    test = judge(ranking.folds, names, counts, means, doubt=doubt)
+    conditions = {"has_types": has_types, "has_begun": bool(begun), "has_names": bool(words)}
+    guarantee, errors = _find_errors(labels, ranking, rates, rng, conditions)
     p = np.zeros(graph.n_nodes)
-    scores = ranking.scores[unlabelled]
-    p[unlabelled], if_hard = _find_probabilities(ranking, scores, error_rates, bool(words))
+    p[unlabelled], if_hard = _find_probabilities(ranking, unlabelled, errors, bool(words))
     p[has_answer] = 1.0
     named = match_names(graph, space, indicator, p, words)
     p[unlabelled] = add_support(p[unlabelled], named.support[unlabelled])
     is_new = unlabelled & (p > CERTAIN)
-    error_rates = error_rates if guarantee.holds else None
+    errors = errors if guarantee.holds else None
     is_selected = np.zeros(graph.n_nodes, dtype=bool)
-    if error_rates is not None:
-        is_selected[unlabelled] = error_rates.q <= task.fdr
+    if errors is not None:
+        is_selected[unlabelled] = errors.q <= fdr
 
     likely = ranking.evidence.scores.argmax(axis=1)
     old = np.where(is_new, -1, likely)
     metric = class_metric(space, old)
     new = np.flatnonzero(is_new)
-    count = count_classes(space, metric, _countable(new, unlabelled, p), old, rng)
-    count = _limit_count(count, len(new), None if error_rates is None else error_rates.bounds.at_least)
+    count = _count_missing(
+        space, metric, old, p, unlabelled, None if errors is None else errors.at_least, rng
+    )
     count = with_answers(count, len(begun), int(has_answer.sum()))
     if test.auroc is None or test.failed or labels.is_multilabel:
-        count = _open_count(
-            count, int(unlabelled.sum()), None if error_rates is None else error_rates.bounds.at_least
-        )
+        # the spread of the labelled classes is no measure of classes that are not recovered, or that share nodes
+        low = max(count.proven, 1 if errors is not None and errors.at_least else 0)
+        high = max(int(unlabelled.sum()) // MIN_NODES, count.high)
+        count = ClassCount(count.best, min(low, count.best), high, proven=count.proven)
     questions = fine_questions(metric, np.flatnonzero(has_answer | is_new), p, has_answer, child_seed(rng))
     p[has_answer] = 0.0
 
-    name = np.full(graph.n_nodes, None, dtype=object)
-    fits = new[named.best[new] >= 0]
-    name[fits] = np.array(list(words), dtype=object)[named.best[fits]] if len(fits) else None
-    k = count.best if task.n_classes is None else task.n_classes
+    k = count.best if n_classes is None else n_classes
     members = np.flatnonzero(is_selected) if is_selected.any() else new
-    members = members if is_selected.any() or len(new) >= MIN_NODES or task.n_classes else new[:0]
+    members = members if is_selected.any() or len(new) >= MIN_NODES or n_classes else new[:0]
     groups = sort_into_groups(metric, members, p[members], k, child_seed(rng))
-    classes = name_classes(describe(graph, space, groups, p, indicator, names), groups, name)
-    if is_selected.any():
-        classes = tuple(replace(each, fdr=task.fdr) for each in classes)
-    group = np.full(graph.n_nodes, None, dtype=object)
+    name, group = np.full((2, graph.n_nodes), None, dtype=object)
+    fits = new[named.best[new] >= 0]
+    name[fits] = np.array([*words, None], dtype=object)[named.best[fits]]
+    classes = describe(graph, space, groups, p, means, names, name, fdr if is_selected.any() else None)
     for each, rows in zip(classes, groups, strict=True):
         group[rows] = each.group
     nodes = {
@@ -235,34 +239,25 @@ def _discover(task: _Task, rng: np.random.Generator) -> Discovery:
         "name": pa.array(name[unlabelled], pa.string()),
         "selected": pa.array(is_selected[unlabelled], pa.bool_()),
     }
-    expected = (float(p.sum()), max(float(p.sum()), if_hard))
+    ids = id_array(graph.node_ids[unlabelled])
     return Discovery(
-        nodes=_table(graph, unlabelled, nodes),
+        nodes=pa.table({"node": ids, **nodes}),
         classes=classes,
         count=count,
         self_test=test,
-        coverage=make_coverage(
-            graph,
-            task.labels,
-            measure_homophily(graph, labels),
-            ranking.reach,
-            ranking.is_concentrated,
-            expected,
-            test,
-            ranking.notes,
-        ),
+        coverage=make_coverage(graph, given, ranking, (float(p.sum()), max(float(p.sum()), if_hard)), test),
         embedding=ranking.embedding,
-        evidence=_evidence(graph, unlabelled, ranking, error_rates),
+        evidence=pa.table({"node": ids, **_find_evidence(ranking, unlabelled, errors)}),
         guarantee=guarantee,
-        fdr=task.fdr,
-        bounds=None if error_rates is None else error_rates.bounds,
+        fdr=fdr,
+        bounds=errors,
         absent=named.absent,
         questions=tuple(graph.node_ids[questions].tolist()),
     )
 
 
 def _find_errors(
-    task: _Task, labels: Labels, ranking: Ranking, has_begun: bool, rng: np.random.Generator
+    labels: Labels, ranking: Ranking, rates: str, rng: np.random.Generator, conditions: dict[str, bool]
 ) -> tuple[Guarantee, ErrorRates | None]:
     """Return whether there is a guarantee, and the p-values of the nodes where they have a basis.
 
@@ -270,27 +265,24 @@ def _find_errors(
     """
     indicator = ranking.indicator
     conditions = {
+        **conditions,
         "is_concentrated": ranking.is_concentrated,
         "has_one_class": indicator.shape[1] < 2,
         "has_few_labels": len(labels.labelled) < MIN_LABELS,
-        "has_names": False,
         "is_heterophilous": not ranking.is_homophilous,
         "has_several": labels.is_multilabel,
-        "has_types": task.has_types,
-        "has_begun": has_begun,
         "is_learned": ranking.is_learned,
         "has_accepted": bool(labels.guesses)
         or has_full_class(nearest_classes(ranking.space, indicator), indicator),
     }
-    rates_differ = task.rates == "differ" or ranking.weights is not None
-    has_basis = find_guarantee(conditions, rates_differ=rates_differ).holds
-    rates = find_error_rates(ranking, task.rates, rng) if has_basis else None
-    conditions["has_names"] = bool(task.words)
-    return find_guarantee(conditions, rates_differ=rates_differ), rates
+    rates_differ = rates == "differ" or ranking.weights is not None
+    has_basis = find_guarantee({**conditions, "has_names": False}, rates_differ=rates_differ).holds
+    errors = find_error_rates(ranking, rates_differ, rng) if has_basis else None
+    return find_guarantee(conditions, rates_differ=rates_differ), errors
 
 
 def _find_probabilities(
-    ranking: Ranking, scores: Floats, rates: ErrorRates | None, has_names: bool
+    ranking: Ranking, unlabelled: Mask, errors: ErrorRates | None, has_names: bool
 ) -> tuple[Floats, float]:
     """Return the probability of each unlabelled node, and how many are new if they are like the hardest class.
 
@@ -298,45 +290,43 @@ def _find_probabilities(
     usual. Where no node is proven to be new, it is the lower one of the first two, and none if that is below its
     standard error, unless classes were given by name. Where the labels are concentrated, it is the usual one.
     """
-    folds, share = ranking.folds, USUAL_SHARE
+    folds, share, scores = ranking.folds, USUAL_SHARE, ranking.scores[unlabelled]
     if not ranking.is_concentrated:
-        by_test = share_by_folds(scores, folds)
-        share = float(np.median([by_test, USUAL_SHARE, *([] if rates is None else [rates.share])]))
-        if rates is not None and not rates.bounds.at_least:
-            error = ranking.indicator.any(axis=1).sum() ** -0.5
-            share = min(by_test, rates.share)
-            share = 0.002 if share < error and not has_names else share
-    if rates is not None:
-        share = min(max(share, rates.bounds.at_least / len(scores)), 0.98)
+        by_test = match_share(scores, folds)
+        share = float(np.median([by_test, USUAL_SHARE, *([] if errors is None else [errors.share])]))
+        if errors is not None and not errors.at_least:
+            share = min(by_test, errors.share)
+            is_none = share < ranking.indicator.any(axis=1).sum() ** -0.5 and not has_names
+            share = 0.002 if is_none else share
+    if errors is not None:
+        share = min(max(share, errors.at_least / len(scores)), 0.98)
     hardest = [min(folds, key=lambda fold: fold.auroc)] if folds else []
-    if_hard = share_by_folds(scores, folds, hardest) * len(scores)
+    if_hard = match_share(scores, folds, hardest) * len(scores)
     return probabilities(scores, learn_slope(folds), share), if_hard
 
 
-def _limit_count(count: ClassCount, n_new: int, at_least: int | None) -> ClassCount:
-    """Return the count, from 1 on where the bound shows missing nodes; from 0 on where no class need be missing."""
-    if at_least:
-        return replace(count, **{part: max(getattr(count, part), 1) for part in ("best", "low", "high")})
-    return replace(count, low=0) if n_new < MIN_NODES or at_least == 0 else count
+def _count_missing(
+    space: Space,
+    metric: Singles,
+    old: Ints,
+    p: Floats,
+    unlabelled: Mask,
+    at_least: int | None,
+    rng: np.random.Generator,
+) -> ClassCount:
+    """Return the number of classes of the new nodes; if these are too few, of as many as are expected to be new.
 
-
-def _open_count(count: ClassCount, n_nodes: int, at_least: int | None) -> ClassCount:
-    """Return the count where nothing is known of missing classes, or where classes overlap: any number is possible.
-
-    The spread of the labelled classes is no measure of classes that are not recovered, or that share nodes.
+    It begins at 1 where the bound shows missing nodes, and at 0 where no class need be missing.
     """
-    low = max(count.proven, 1 if at_least else 0)
-    return ClassCount(
-        count.best, min(low, count.best), max(n_nodes // MIN_NODES, count.high), proven=count.proven
-    )
-
-
-def _countable(new: Rows, unlabelled: Mask, p: Floats) -> Rows:
-    """Return the nodes whose classes are counted: `new` or, if these are too few, as many as are expected to be new."""
-    if len(new) >= MIN_NODES:
-        return new
-    rows = np.flatnonzero(unlabelled)
-    return np.sort(rows[np.argsort(-p[rows], kind="stable")[: round(p[rows].sum())]])
+    rows = np.flatnonzero(unlabelled & (old < 0))
+    is_small = len(rows) < MIN_NODES
+    if is_small:
+        rows = np.flatnonzero(unlabelled)
+        rows = np.sort(rows[np.argsort(-p[rows], kind="stable")[: round(p[rows].sum())]])
+    count = count_classes(space, metric, rows, old, rng)
+    if at_least:
+        return replace(count, best=max(count.best, 1), low=max(count.low, 1))
+    return replace(count, low=0) if is_small or at_least == 0 else count
 
 
 def require_labels(graph: Graph, labels: Labels | None) -> Labels:
@@ -347,35 +337,20 @@ def require_labels(graph: Graph, labels: Labels | None) -> Labels:
     return labels
 
 
-def _table(graph: Graph, rows: Mask, columns: dict[str, pa.Array]) -> pa.Table:
-    return pa.table({"node": id_array(graph.node_ids[rows]), **columns})
-
-
 def id_array(ids: IdArray) -> pa.Array:
     """Return node ids as a column."""
     return pa.array(ids.tolist(), pa.int64() if ids.dtype == np.int64 else pa.string())
 
 
-def _evidence(graph: Graph, unlabelled: Mask, ranking: Ranking, error_rates: ErrorRates | None) -> pa.Table:
-    """Return how the parts of the score rank the unlabelled nodes, and their p-values and q-values."""
+def _find_evidence(ranking: Ranking, unlabelled: Mask, errors: ErrorRates | None) -> dict[str, pa.Array]:
+    """Return the columns of `Discovery.evidence`; the rank of a part is null where it is the same for all nodes."""
     parts = ranking.scoring.weigh(ranking.evidence.views[unlabelled])
-    sums = {
-        "no_class_fits": parts[:, 2:4].sum(axis=1),
-        "unlike_labelled": parts[:, :2].sum(axis=1),
-        "neighbourhood": parts[:, 4],
+    sums = [parts[:, 2:4].sum(axis=1), parts[:, :2].sum(axis=1), parts[:, 4]]
+    columns = {
+        part: (rankdata(values) - 0.5) / len(values) if np.ptp(values) else np.full(len(values), None)
+        for part, values in zip(EVIDENCE, sums, strict=True)
     }
-    columns = {part: _ranks(sums[part]) for part in EVIDENCE}
-    columns["doubt"] = pa.array(ranking.evidence.doubt[unlabelled], pa.float64())
-    nothing = np.full(int(unlabelled.sum()), None)
-    columns["p_value"] = pa.array(nothing if error_rates is None else error_rates.p, pa.float64())
-    columns["q_value"] = pa.array(nothing if error_rates is None else error_rates.q, pa.float64())
-    return _table(graph, unlabelled, columns)
-
-
-def _ranks(values: Floats) -> pa.Array:
-    """Return ranks from 0 to 1, or nulls where all values are the same."""
-    from scipy.stats import rankdata
-
-    if not np.ptp(values):
-        return pa.nulls(len(values), pa.float64())
-    return pa.array((rankdata(values) - 0.5) / len(values), pa.float64())
+    columns["doubt"] = ranking.evidence.doubt[unlabelled]
+    nothing = np.full(len(parts), None)
+    columns["p_value"], columns["q_value"] = (nothing, nothing) if errors is None else (errors.p, errors.q)
+    return {name: pa.array(values, pa.float64()) for name, values in columns.items()}

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
 from unseen.discovery.captions import caption
 from unseen.discovery.result import FoundClass
-from unseen.discovery.signals import Mask
-from unseen.discovery.space import Floats, Matrix, Space, k_means
+from unseen.discovery.space import Space, k_means
 from unseen.graph import Graph
+from unseen.ids import Floats, Ints, Singles
 from unseen.linalg.normalize import l2_rows
 
-Rows = npt.NDArray[np.int64]
 
-
-def class_metric(space: Space, likely: npt.NDArray[np.int64]) -> Matrix:
+def class_metric(space: Space, likely: Ints) -> Singles:
     """Return directions in which labelled classes are round: what varies inside them should not make new groups.
 
     The fifty strongest axes are scaled by the covariance inside the labelled classes, mixed half and half with its mean
@@ -40,13 +40,13 @@ def class_metric(space: Space, likely: npt.NDArray[np.int64]) -> Matrix:
     inside = vectors[rows] - means[column]
     values, axes = np.linalg.eigh(inside.T @ inside / len(rows))
     mixed = np.maximum(values, 0) / 2 + max(float(values.mean()), 1e-12) / 2
-    rounded: npt.NDArray[np.float64] = vectors @ (axes / np.sqrt(mixed))
+    rounded: Floats = vectors @ (axes / np.sqrt(mixed))
     return l2_rows(rounded).astype(np.float32)
 
 
 def sort_into_groups(
-    vectors: Matrix, rows: Rows, weights: Floats, k: int, seed: int, *, over: int = 3
-) -> list[Rows]:
+    vectors: Singles, rows: Ints, weights: Floats, k: int, seed: int, *, over: int = 3
+) -> list[Ints]:
     """Return `k` groups of the given nodes, or as many as differ, the largest first.
 
     k-means, in which likely members count more, makes `over` times as many clusters. Those below 4 % of the nodes go
@@ -67,7 +67,7 @@ def sort_into_groups(
     return sorted((rows[members] for members in groups), key=lambda g: (-len(g), int(g[0])))
 
 
-def merge_clusters(vectors: Matrix, place: Rows, weights: Floats, k: int) -> list[Rows]:
+def merge_clusters(vectors: Singles, place: Ints, weights: Floats, k: int) -> list[Ints]:
     """Return `k` groups of rows that come from merging clusters: small ones first, then the most similar pairs."""
     clusters = [np.flatnonzero(place == number) for number in np.unique(place)]
     sums = [weights[members] @ vectors[members] for members in clusters]
@@ -88,21 +88,44 @@ def merge_clusters(vectors: Matrix, place: Rows, weights: Floats, k: int) -> lis
 
 
 def describe(
-    graph: Graph, space: Space, groups: list[Rows], p: Floats, indicator: Mask, classes: tuple[str, ...]
+    graph: Graph,
+    space: Space,
+    groups: list[Ints],
+    p: Floats,
+    means: Singles,
+    classes: tuple[str, ...],
+    names: npt.NDArray[np.object_],
+    fdr: float | None,
 ) -> tuple[FoundClass, ...]:
-    """Return the found classes with size, caption, typical members and nearest labelled class."""
-    centres = l2_rows(indicator.T.astype(np.float32) @ space.centred)
+    """Return the found classes with size, caption, typical members and nearest labelled class.
+
+    Parameters
+    ----------
+    groups : list of ndarray
+        The rows of each.
+    p : ndarray, shape (n,)
+        Probabilities of belonging to a missing class.
+    means, classes
+        Unit means and names of the labelled classes.
+    names : ndarray, shape (n,)
+        The class known by name that each node is of, or None; a group has the name of most of its nodes.
+    fdr : float or None
+        False discovery rate of the nodes of the groups.
+    """
     new_classes = []
     for number, rows in enumerate(groups, start=1):
         mean = l2_rows((p[rows] @ space.centred[rows])[None, :])[0]
         typical = rows[np.argsort(-(l2_rows(space.centred[rows]) @ mean) * p[rows], kind="stable")]
-        near = centres @ mean
+        near = means @ mean
         words, kind = caption(graph, rows)
         edges = graph.adjacency[rows]
         total = float(edges.sum())
+        counts = Counter(name for name in names[rows] if name is not None)
+        name, count = counts.most_common(1)[0] if counts else ("", 0)
+        is_named = count / len(rows) > 0.5
         new_classes.append(
             FoundClass(
-                name=f"new-{number}",
+                name=name if is_named else f"new-{number}",
                 size=len(rows),
                 caption=words,
                 caption_kind=kind,
@@ -111,6 +134,9 @@ def describe(
                 nearest_similarity=float(near.max()) if len(near) else None,
                 edge_ratio=float(edges[:, rows].sum()) / total if total else None,
                 probability=float(p[rows].mean()),
+                group=f"new-{number}",
+                name_confidence=count / len(rows) if is_named else None,
+                fdr=fdr,
             )
         )
     return tuple(new_classes)

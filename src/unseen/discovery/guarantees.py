@@ -12,15 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy.stats import poisson
 
-from unseen.discovery.space import Floats
 from unseen.errors import InputError, counted
-from unseen.ids import Mask
+from unseen.ids import Floats, Ints, Mask
 
 FDR = 0.1
 """False discovery rate of a list where no other is asked for."""
@@ -139,10 +136,6 @@ class Selection(tuple[str | int, ...]):
     __str__ = __repr__
 
 
-SAME_RATE = "your labels were drawn at random, at about the same rate, from the labelled classes"
-DIFFERENT_RATES = "your labels were drawn at random within each class"
-
-
 NO_RATE = {
     "is_concentrated": "The labels are concentrated in one region of their classes.",
     "has_one_class": "There is one labelled class.",
@@ -163,7 +156,8 @@ def find_guarantee(conditions: Mapping[str, bool], *, rates_differ: bool) -> Gua
     for name, reason in NO_RATE.items():
         if conditions[name]:
             return Guarantee(False, reason)
-    return Guarantee(True, assumption=DIFFERENT_RATES if rates_differ else SAME_RATE)
+    same = "your labels were drawn at random, at about the same rate, from the labelled classes"
+    return Guarantee(True, "", "your labels were drawn at random within each class" if rates_differ else same)
 
 
 def check_fdr(fdr: object) -> float:
@@ -226,7 +220,7 @@ def fold_scores(
     return matched[labelled]
 
 
-def class_weights(nearest: npt.NDArray[np.int64], indicator: Mask) -> Floats:
+def class_weights(nearest: Ints, indicator: Mask) -> Floats:
     """Return how many nodes each labelled node stands for: unlabelled nodes nearest to its class, per label of it.
 
     Parameters
@@ -243,7 +237,7 @@ def class_weights(nearest: npt.NDArray[np.int64], indicator: Mask) -> Floats:
     return np.asarray(stands_for[indicator[labelled].argmax(axis=1)])
 
 
-def has_full_class(nearest: npt.NDArray[np.int64], indicator: Mask) -> bool:
+def has_full_class(nearest: Ints, indicator: Mask) -> bool:
     """Return whether a class has labels for most of its nodes, and for clearly more of them than the other classes.
 
     Such labels were not drawn at random: they come from accepting a group. Their scores are low, and would make
@@ -266,28 +260,36 @@ def has_full_class(nearest: npt.NDArray[np.int64], indicator: Mask) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class Bounds:
-    """How many unlabelled nodes belong to labelled classes, at most, among all of them and in any cut of the ranking.
+class ErrorRates:
+    """p-values of the unlabelled nodes, and what follows from them for every cut of the ranking.
 
     Parameters
     ----------
-    n_nodes : int
-        Unlabelled nodes.
+    p : ndarray, shape (m,)
+        One p-value for each unlabelled node: small where a missing class is likely.
+    q : ndarray, shape (m,)
+        The lowest false discovery rate of a list that has the node.
     n_old : int
         The largest number of nodes of labelled classes that the p-values do not contradict.
     places, exceeded : ndarray
         At most `exceeded` of the nodes of labelled classes have a p-value of at most `places`; all at once.
     """
 
-    n_nodes: int
+    p: Floats
+    q: Floats
     n_old: int
     places: Floats
     exceeded: Floats
 
     @property
+    def share(self) -> float:
+        """Share of the nodes that belong to missing classes, by the p-values above one half (Storey)."""
+        return min(max(1 - 2 * float(np.mean(self.p > 0.5)), 0.002), 0.95)
+
+    @property
     def at_least(self) -> int:
         """How many nodes belong to classes without a label, at least."""
-        return self.n_nodes - self.n_old
+        return len(self.p) - self.n_old
 
     def at_most_false(self, listed: Floats) -> int:
         """Return how many nodes with the p-values `listed` belong to labelled classes, at most; for all cuts at once.
@@ -297,29 +299,6 @@ class Bounds:
         outside = [int((listed > place).sum()) for place in self.places]
         bound = (self.exceeded + outside).min() if len(self.places) else len(listed)
         return int(min(len(listed), self.n_old, bound))
-
-
-class ErrorRates(NamedTuple):
-    """p-values of the unlabelled nodes, and what follows from them.
-
-    Parameters
-    ----------
-    p : ndarray, shape (m,)
-        One p-value for each unlabelled node: small where a missing class is likely.
-    q : ndarray, shape (m,)
-        The lowest false discovery rate of a list that has the node.
-    bounds : Bounds
-        Bounds of the numbers of nodes.
-    """
-
-    p: Floats
-    q: Floats
-    bounds: Bounds
-
-    @property
-    def share(self) -> float:
-        """Share of the nodes that belong to missing classes, by the p-values above one half (Storey)."""
-        return min(max(1 - 2 * float(np.mean(self.p > 0.5)), 0.002), 0.95)
 
 
 def make_error_rates(
@@ -341,7 +320,7 @@ def make_error_rates(
     Examples
     --------
     >>> rates = make_error_rates(np.r_[np.zeros(900), np.full(100, 9.0)], np.linspace(-1, 1, 400), seed=0)
-    >>> int((rates.q <= 0.1).sum()), rates.bounds.at_least > 80
+    >>> int((rates.q <= 0.1).sum()), rates.at_least > 80
     (100, True)
     """
     w = np.ones(len(labelled_scores)) if weights is None else weights
@@ -351,51 +330,32 @@ def make_error_rates(
     reached = above[np.searchsorted(labelled_scores[order], scores, side="left")]
     p = (w.mean() + reached) / (w.mean() + w.sum())
     n_effective = float(w.sum() ** 2 / np.square(w).sum())
-    n = int(n_effective / BOUND_ALLOWANCE)
-    grid = _grid(n)
+    n, m = int(n_effective / BOUND_ALLOWANCE), len(p)
+    steps, k = [], 1.0
+    while k <= n:  # 1, 2, 3, ... and then numbers that grow by 30 %
+        steps.append(int(k))
+        k = max(k + 1, k * 1.3)
+    grid = np.array(steps, dtype=np.int64)
     places = grid / (n + 1)
-    chances = _simulate_chances(n, grid, np.random.default_rng(seed))
+    # 1,000 paths of the chance that a number above one of the n smallest uniform ones is below the next one
+    shapes = np.diff(np.r_[0, grid, n + 1])
+    shares = np.random.default_rng(seed).standard_gamma(shapes, (1000, len(shapes)))
+    chances = (shares / np.cumsum(shares[:, ::-1], axis=1)[:, ::-1])[:, :-1]
     counts = np.searchsorted(np.sort(p), places, side="right")
-    n_old, m = 0, len(p)
-    highest = m if len(grid) else 0
+    n_old, highest = (0, m) if len(grid) else (m, m)
     while n_old < highest:  # bisection: no node of a labelled class is always possible
         middle = (n_old + highest + 1) // 2
         if (counts <= _exceeded(middle, chances, seed) + m - middle).all():
             n_old = middle
         else:
             highest = middle - 1
-    n_old = n_old if len(grid) else m
-    bounds = Bounds(m, n_old, places, _exceeded(n_old, chances, seed))
-    return ErrorRates(p, _q_values(p, n_effective), bounds)
-
-
-def _q_values(p: Floats, n_effective: float) -> Floats:
-    """Return Benjamini and Hochberg's adjusted p-values, times the share of nodes of labelled classes (Storey)."""
-    m = len(p)
+    # Benjamini and Hochberg's adjusted p-values, times the share of nodes of labelled classes (Storey)
     allowance = 1 + ALLOWANCE / np.sqrt(n_effective)
     share_old = min(1.0, allowance * (1 + int((p > 0.5).sum())) / max(m / 2, 1))
-    order = np.argsort(p, kind="stable")
+    order, q = np.argsort(p, kind="stable"), np.empty(m)
     ratios = share_old * p[order] * m / np.arange(1, m + 1)
-    q = np.empty(m)
     q[order] = np.minimum(np.minimum.accumulate(ratios[::-1])[::-1], 1.0)
-    return q
-
-
-def _grid(n: int) -> npt.NDArray[np.int64]:
-    """Return 1, 2, 3, ... and then numbers that grow by 30 %, up to n."""
-    steps, k = [], 1.0
-    while k <= n:
-        steps.append(int(k))
-        k = max(k + 1, k * 1.3)
-    return np.array(steps, dtype=np.int64)
-
-
-def _simulate_chances(n: int, grid: npt.NDArray[np.int64], rng: np.random.Generator) -> Floats:
-    """Return 1,000 paths of the chance that a number above one of the n smallest uniform ones is below the next one."""
-    shapes = np.diff(np.r_[0, grid, n + 1])
-    shares = rng.standard_gamma(shapes, (1000, len(shapes)))
-    left = np.cumsum(shares[:, ::-1], axis=1)[:, ::-1]
-    return np.asarray((shares / left)[:, :-1])
+    return ErrorRates(p, q, n_old, places, _exceeded(n_old, chances, seed))
 
 
 def _exceeded(n_old: int, chances: Floats, seed: int) -> Floats:

@@ -10,24 +10,22 @@ than every labelled class, and the node looks new without names too, it is more 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.special import softmax
 from scipy.stats import rankdata
 
 from unseen.data.words import encode_texts
-from unseen.discovery.result import CERTAIN, FoundClass
-from unseen.discovery.signals import SHARPNESS, Mask, class_scores
-from unseen.discovery.space import Axes, Floats
+from unseen.discovery.result import CERTAIN
+from unseen.discovery.signals import SHARPNESS, class_scores
+from unseen.discovery.space import Axes
 from unseen.engine.run import Run
 from unseen.errors import InputError, logger
 from unseen.graph import Graph
+from unseen.ids import Floats, Ints, Mask
 from unseen.labels import Labels
 from unseen.linalg.normalize import l2_rows
 from unseen.linalg.smoothing import GraphSmoother, smoothing_filter
@@ -36,7 +34,7 @@ from unseen.linalg.smoothing import GraphSmoother, smoothing_filter
 class Named(NamedTuple):
     """The name that fits each node best (-1: none), the probability of a named class, and names without nodes."""
 
-    best: npt.NDArray[np.int64]
+    best: Ints
     support: Floats
     absent: tuple[str, ...]
 
@@ -99,12 +97,18 @@ def match_names(graph: Graph, axes: Axes, indicator: Mask, p: Floats, weights: d
         rank = np.zeros(n)
         rank[is_open] = rankdata(p[is_open]) / is_open.sum()
         first = about * (0.25 + rank[:, None])
-        present = [
-            k
-            for k in range(len(weights))
-            if _looks_new(said[is_open, k], about[is_open, k], rank[is_open], p[is_open])
-            and _has_words(said[is_open, k], _learn(axes, indicator, first[:, [k]])[0][is_open], p[is_open])
-        ]
+        for k in range(len(weights)):
+            words, fit = said[is_open, k], about[is_open, k]
+            top = np.argsort(-fit, kind="stable")[: min(80, max(10, len(fit) // 40))]
+            # twenty nodes (in a small graph, one of twenty) have a word, and those most about it look new
+            looks_new = rank[is_open][top].mean() >= 0.55 or p[is_open][top].mean() >= CERTAIN
+            if (words > 0).sum() >= min(20, len(words) / 20) and looks_new:
+                scores = _learn(axes, indicator, first[:, [k]])[0][is_open]
+                # the nodes that it finds have its words: a correlation of .1, or three errors
+                found, words = _find(scores, n_seen, p[is_open]), np.sqrt(words)
+                both = float(np.mean((found - found.mean()) * (words - words.mean())))
+                if 0 < both >= max(0.1, 3 / np.sqrt(len(words))) * found.std() * words.std():
+                    present.append(k)
         absent = tuple(name for k, name in enumerate(weights) if k not in present)
     if not present:
         return Named(np.full(n, -1), np.zeros(n), absent)
@@ -121,20 +125,6 @@ def match_names(graph: Graph, axes: Axes, indicator: Mask, p: Floats, weights: d
 def add_support(p: Floats, support: Floats) -> Floats:
     """Return the probability of being new, given what names say: they raise little where a node does not look new."""
     return np.asarray(1 - (1 - p) * (1 - p**0.25 * support))
-
-
-def _looks_new(said: Floats, about: Floats, rank: Floats, p: Floats) -> bool:
-    """Return whether twenty nodes (in a small graph, one of twenty) have a word, and those most about it look new."""
-    top = np.argsort(-about, kind="stable")[: min(80, max(10, len(about) // 40))]
-    has_mentions = (said > 0).sum() >= min(20, len(said) / 20)
-    return bool(has_mentions and (rank[top].mean() >= 0.55 or p[top].mean() >= CERTAIN))
-
-
-def _has_words(said: Floats, scores: Floats, p: Floats) -> bool:
-    """Return whether the nodes that are found by a name have its words: a correlation of .1, or three errors."""
-    found, words = _find(scores, scores.shape[1] - 1, p), np.sqrt(said)
-    both = float(np.mean((found - found.mean()) * (words - words.mean())))
-    return bool(0 < both >= max(0.1, 3 / np.sqrt(len(p))) * found.std() * words.std())
 
 
 def _learn(axes: Axes, indicator: Mask, fit: Floats, words: Floats | float = 0.0) -> tuple[Floats, Mask]:
@@ -164,19 +154,6 @@ def _find(scores: Floats, n_seen: int, p: Floats) -> Mask:
 
 def _named_share(scores: Floats, n_seen: int) -> Floats:
     return np.asarray(softmax(SHARPNESS * scores, axis=1)[:, n_seen:].sum(axis=1))
-
-
-def name_classes(
-    classes: tuple[FoundClass, ...], groups: list[npt.NDArray[np.int64]], name: npt.NDArray[np.object_]
-) -> tuple[FoundClass, ...]:
-    """Return the found classes, each with the name that fits most of its nodes, where one does."""
-    named = []
-    for each, rows in zip(classes, groups, strict=True):
-        counts = Counter(of_node for of_node in name[rows] if of_node is not None)
-        best, count = counts.most_common(1)[0] if counts else ("", 0)
-        share = count / len(rows)
-        named.append(replace(each, name=best, name_confidence=share) if share > 0.5 else each)
-    return tuple(named)
 
 
 def _find_words(graph: Graph) -> tuple[dict[str, int], sp.csr_array, Floats]:

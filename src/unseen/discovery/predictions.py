@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -12,30 +13,26 @@ from unseen.labels import Labels
 if TYPE_CHECKING:
     from unseen.discovery.result import Discovery
 
-Row = tuple[str, float | None, str]
-"""Class, probability and status of a node."""
 
-
-def predict_classes(found: Discovery) -> pa.Table:
-    """Return the table of :meth:`unseen.Discovery.predictions`."""
-    rows = dict(zip(found.nodes["node"].to_pylist(), _unlabelled_rows(found), strict=True))
-    labels = found.labels
-    return _table(
-        found.embedding.node_ids.tolist(), rows if labels is None else rows | _labelled_rows(labels)
+def predict_classes(nodes: Iterable[Any], labels: Labels | None, found: Discovery | None = None) -> pa.Table:
+    """Return the table of :meth:`unseen.Discovery.predictions`; without `found` all nodes have a label."""
+    rows = {} if found is None else _predict_unlabelled(found)
+    if labels is not None:
+        rows |= {node: ("|".join(classes), 1.0, "labelled") for node, classes in labels.to_lists().items()}
+    nodes = list(nodes)
+    classes, probabilities, statuses = zip(*(rows[node] for node in nodes), strict=True)
+    return pa.table(
+        {
+            "node": nodes,
+            "class": pa.array(classes, pa.string()),
+            "probability": pa.array(probabilities, pa.float64()),
+            "status": pa.array(statuses, pa.string()),
+        }
     )
 
 
-def labels_as_predictions(labels: Labels) -> pa.Table:
-    """Return the same table for a graph whose nodes all have labels, where there is nothing to predict."""
-    return _table(labels.node_ids.tolist(), _labelled_rows(labels))
-
-
-def _labelled_rows(labels: Labels) -> dict[Any, Row]:
-    return {node: ("|".join(classes), 1.0, "labelled") for node, classes in labels.to_lists().items()}
-
-
-def _unlabelled_rows(found: Discovery) -> list[Row]:
-    """Return a row for each entry of `found.nodes`; selected nodes are candidates, all others are predicted."""
+def _predict_unlabelled(found: Discovery) -> dict[Any, tuple[str, float | None, str]]:
+    """Return class, probability and status of the unlabelled nodes; the selected ones are candidates."""
     has_estimate = found.has_estimate
     # with one labelled class and no estimate there is nothing that a probability could be based on
     has_probability = has_estimate or len(found.coverage.classes) > 1
@@ -53,26 +50,12 @@ def _unlabelled_rows(found: Discovery) -> list[Row]:
         )
     elif not found.select():
         logger.warning("no candidates are reported. %s", found.select().sentence)
-    names = ("selected", "group", "name", "likely_class", "unseen_probability")
-    columns = [found.nodes[name].to_pylist() for name in names]
-    rows: list[Row] = []
-    doubts = found.evidence["doubt"].to_pylist()
-    for selected, group, name, likely, p, doubt in zip(*columns, doubts, strict=True):
-        if selected and group is not None:
-            rows.append((name or group, p, "candidate"))
+    rows: dict[Any, tuple[str, float | None, str]] = {}
+    for node, doubt in zip(found.nodes.to_pylist(), found.evidence["doubt"].to_pylist(), strict=True):
+        p = node["unseen_probability"]
+        if node["selected"] and node["group"] is not None:
+            rows[node["node"]] = (node["name"] or node["group"], p, "candidate")
         else:
-            labelled = 1 - p if has_estimate else 1.0
-            rows.append((likely, labelled * (1 - doubt) if has_probability else None, "predicted"))
+            fits = (1 - p if has_estimate else 1.0) * (1 - doubt) if has_probability else None
+            rows[node["node"]] = (node["likely_class"], fits, "predicted")
     return rows
-
-
-def _table(nodes: list[Any], rows: dict[Any, Row]) -> pa.Table:
-    classes, probabilities, statuses = zip(*(rows[node] for node in nodes), strict=True)
-    return pa.table(
-        {
-            "node": nodes,
-            "class": pa.array(classes, pa.string()),
-            "probability": pa.array(probabilities, pa.float64()),
-            "status": pa.array(statuses, pa.string()),
-        }
-    )

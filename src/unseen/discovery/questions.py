@@ -1,52 +1,20 @@
-"""How many classes are missing, settled by answers: one typical node from each of six fine groups of the new nodes.
-
-A class with fewer than five labels, all of them answers (`Labels.answers`), is set aside until it has five: its nodes
-stay new, and the answers say how many new classes there are at least, and how likely there are more.
-"""
+"""Which nodes a question is asked about: typical ones of fine groups and of bare parts, and those that tell most."""
 
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
-from scipy.special import gammaln
 
-from unseen.discovery.count import MAX_CLASSES
 from unseen.discovery.groups import sort_into_groups
-from unseen.discovery.result import CERTAIN, ClassCount
-from unseen.discovery.sampling import FEW_LABELS
-from unseen.discovery.signals import Mask
-from unseen.discovery.space import Floats, Matrix, k_means
-from unseen.ids import as_ids, match_ids
-from unseen.labels import Labels
+from unseen.discovery.result import CERTAIN
+from unseen.discovery.space import k_means
+from unseen.ids import Floats, Ints, Mask, Singles
 from unseen.linalg.normalize import l2_rows
 
 FINE_GROUPS = 6
 """Questions that settle the number of classes, where one to three are missing."""
 
 
-def begun_classes(labels: Labels) -> list[str]:
-    """Return the classes with fewer than five labels, all of them answers, where there are others to learn from.
-
-    Examples
-    --------
-    >>> from dataclasses import replace
-    >>> labels = Labels.from_values(["red"] * 5 + ["blue", "green"])
-    >>> begun_classes(replace(labels, answers={5: "confirmed"}))
-    ['blue']
-    """
-    if not (labels.counts >= FEW_LABELS).any():
-        return []
-    answered = match_ids(as_ids(list(labels.answers)), labels.node_ids)
-    is_given = np.ones(labels.n_nodes, dtype=bool)
-    is_given[answered[answered >= 0]] = False
-    n_given = labels.indicator[is_given].sum(axis=0)
-    few = (labels.counts > 0) & (labels.counts < FEW_LABELS) & (n_given == 0)
-    return [name for name, is_few in zip(labels.classes, few, strict=True) if is_few]
-
-
-def fine_questions(
-    metric: Matrix, new: npt.NDArray[np.int64], p: Floats, answered: Mask, seed: int
-) -> list[int]:
+def fine_questions(metric: Singles, new: Ints, p: Floats, answered: Mask, seed: int) -> list[int]:
     """Return a typical node of each fine group of new nodes that has no answer yet.
 
     That of the largest group comes first, then always the one least like those before it.
@@ -61,9 +29,7 @@ def fine_questions(
     return [questions[k] for k in order]
 
 
-def spread_out(
-    vectors: Matrix, p: Floats, first: npt.NDArray[np.int64], budget: int
-) -> npt.NDArray[np.int64]:
+def spread_out(vectors: Singles, p: Floats, first: Ints, budget: int) -> Ints:
     """Return rows: those of `first`, then one after another the largest probability times distance to the chosen.
 
     Examples
@@ -87,9 +53,7 @@ def spread_out(
     return np.array(selection, dtype=np.int64)
 
 
-def find_bare_parts(
-    vectors: Matrix, codes: npt.NDArray[np.int64], is_labelled: Mask, is_open: Mask, count: int
-) -> list[int]:
+def find_bare_parts(vectors: Singles, codes: Ints, is_labelled: Mask, is_open: Mask, count: int) -> list[int]:
     """Return a typical node of each part of a class that has fewer labels than its size suggests, the barest first.
 
     A small missing class that resembles a labelled one lies inside of it or at its border, where labels are rare.
@@ -127,9 +91,7 @@ def find_bare_parts(
     return [row for _, row in sorted(found)[:count]]
 
 
-def most_telling(
-    vectors: Matrix, doubt: Floats, labelled: Matrix, first: npt.NDArray[np.int64], budget: int
-) -> npt.NDArray[np.int64]:
+def most_telling(vectors: Singles, doubt: Floats, labelled: Singles, first: Ints, budget: int) -> Ints:
     """Return rows: those of `first`, then one after another the node whose label takes most doubt from all nodes.
 
     A ridge regression on the vectors is the less certain about a node u, the larger u' M^-1 u is, with M = I + the sum
@@ -145,7 +107,7 @@ def most_telling(
     labelled : ndarray, shape (m, d)
         Unit vectors of the labelled nodes.
     first : ndarray of int64
-        Rows that come first.
+        Ints that come first.
     budget : int
         How many rows; all where there are fewer.
 
@@ -175,21 +137,3 @@ def most_telling(
         variance -= np.square(onto) / less
         inverse -= np.outer(along, along) / less
     return np.array(selection, dtype=np.int64)
-
-
-def with_answers(count: ClassCount, n_classes: int, n_answers: int) -> ClassCount:
-    """Return the number of new classes given that `n_answers` answers named `n_classes` of them.
-
-    Each number k is as likely as before, times the probability that so many answers out of k equally large classes
-    name just `n_classes` of them. An answer counts twice, because it comes from a fine group of its own.
-    """
-    if not n_classes:
-        return count
-    before = np.array([value for _, value in count.curve] or 1 / np.arange(1.0, MAX_CLASSES + 1))
-    k = np.arange(1.0, len(before) + 1)
-    missed = np.where(k > n_classes, 2 * n_answers * np.log(np.minimum(n_classes / k, 1.0)), 0.0)
-    ways = gammaln(k + 1) - gammaln(n_classes + 1) - gammaln(np.maximum(k - n_classes, 0) + 1)
-    posterior = np.where(k < n_classes, 0.0, before * np.exp(missed + ways))
-    if not posterior.sum():
-        return ClassCount(n_classes, n_classes, n_classes, proven=n_classes)
-    return ClassCount.of_posterior(posterior / posterior.sum(), proven=n_classes)

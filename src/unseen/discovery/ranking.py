@@ -6,29 +6,28 @@ from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from unseen.discovery.guarantees import ErrorRates, class_weights, fold_scores, make_error_rates
 from unseen.discovery.sampling import find_concentration
 from unseen.discovery.signals import (
     SIGNALS,
     Evidence,
-    Mask,
     Scoring,
     class_means,
     gather,
     label_weights,
     make_scoring,
 )
-from unseen.discovery.space import Axes, Floats, Space, make_space, make_surroundings
+from unseen.discovery.space import Space, make_space, make_surroundings
 from unseen.discovery.validation import Fold, leave_out_classes, mean_auroc
 from unseen.embedding import Embedding
-from unseen.errors import InputError, logger
+from unseen.errors import InputError, logger, unknown_type
 from unseen.graph import Graph
+from unseen.ids import Floats, Ints, Mask
 from unseen.labels import Labels
 from unseen.linalg.normalize import encode_numbers, l2_rows
 from unseen.methods.base import Method, copy_unfitted
-from unseen.methods.homophily import measure_homophily
+from unseen.methods.homophily import Homophily, measure_homophily
 from unseen.methods.registry import find_method, make_method
 from unseen.methods.smoothfeats import SmoothFeats
 from unseen.randomness import child_seed
@@ -45,14 +44,15 @@ class Ranking(NamedTuple):
     embedding: Embedding
     notes: list[str]
     space: Space
-    surroundings: Axes
     indicator: Mask
     weights: Floats | None
     evidence: Evidence
     reach: float | None
     is_concentrated: bool
+    homophily: Homophily
     is_homophilous: bool
     scoring: Scoring
+    score: Callable[[Mask], Floats]
     folds: list[Fold]
     is_learned: bool
 
@@ -68,77 +68,70 @@ def rank_nodes(
     """Return the ranking; where too few edges show whether linked nodes share classes, the better one of two."""
     homophily = measure_homophily(graph, labels)
     surroundings = make_surroundings(graph if homophily.holds else encode_few(graph), rng)
-    ways = [True, False] if method is None and homophily.adjusted is None else [homophily.holds]
-    rankings = [_rank(graph, labels, method, surroundings, way, rng, on_step) for way in ways]
-    return max(rankings, key=lambda each: mean_auroc(each.folds))
-
-
-def _rank(
-    graph: Graph,
-    labels: Labels,
-    method: Any,
-    surroundings: Axes,
-    homophilous: bool,
-    rng: np.random.Generator,
-    on_step: OnStep | None,
-) -> Ranking:
-    """Make vectors, gather the evidence they give and test it on the labelled classes."""
-    estimator = source_of(graph, method, child_seed(rng), homophilous=homophilous)
-    embedding, notes = vectors_of(graph, labels, estimator)
-    space = make_space(embedding, rng)
     columns = np.flatnonzero(labels.counts)
-    indicator = labels.indicator[:, columns].toarray()
+    indicator, names = labels.indicator[:, columns].toarray(), tuple(labels.classes[k] for k in columns)
     labelled = indicator.any(axis=1)
-    # several labels of a node let one class look like a part of another that has too few
-    weights = None if labels.is_multilabel else label_weights(space, indicator)
-    evidence = gather(space, indicator, surroundings, weights)
-    reach, is_concentrated = find_concentration(evidence, labelled, graph.adjacency)
-    only: Collection[str] = SIGNALS
-    if is_concentrated:
-        only = ("classifier_margin", "centroid_distance")
-    elif graph.features is not None and (len(columns) < 2 or not homophilous):
-        only = ("neighbour_propensity",)
-    scoring = make_scoring(evidence.views[~labelled], graph.adjacency if homophilous else None, only)
-    learns = isinstance(estimator, Method) and estimator._traits.uses_labels
-    names = tuple(labels.classes[k] for k in columns)
-    respace = _respace(graph, estimator, names, rng) if learns else None
-    folds = leave_out_classes(
-        space, indicator, scoring, surroundings, rng, weights=weights, respace=respace, on_step=on_step
-    )
-    return Ranking(
-        embedding,
-        notes,
-        space,
-        surroundings,
-        indicator,
-        weights,
-        evidence,
-        reach,
-        is_concentrated,
-        homophilous,
-        scoring,
-        folds,
-        learns or bool(notes),
-    )
+
+    def rank(is_homophilous: bool) -> Ranking:
+        """Make vectors, gather the evidence they give and test it on the labelled classes."""
+        estimator: Any = source_of(graph, method, child_seed(rng), homophilous=is_homophilous)
+        embedding, notes = vectors_of(graph, labels, estimator)
+        space = make_space(embedding, rng)
+        # several labels of a node let one class look like a part of another that has too few
+        weights = None if labels.is_multilabel else label_weights(space, indicator)
+        evidence = gather(space, indicator, surroundings, weights)
+        reach, is_concentrated = find_concentration(evidence, labelled, graph.adjacency)
+        only: Collection[str] = SIGNALS
+        if is_concentrated:
+            only = ("classifier_margin", "centroid_distance")
+        elif graph.features is not None and (len(columns) < 2 or not is_homophilous):
+            only = ("neighbour_propensity",)
+        scoring = make_scoring(evidence.views[~labelled], graph.adjacency if is_homophilous else None, only)
+        learns = isinstance(estimator, Method) and estimator._traits.uses_labels
+
+        def score(visible: Mask, own: Space = space) -> Floats:
+            return scoring.score(gather(own, visible, surroundings, weights).views)
+
+        def score_again(visible: Mask, left: Ints) -> Floats:  # vectors never know the labels that are hidden
+            if not learns:
+                return score(visible)
+            seen = Labels(visible, tuple(names[k] for k in left), graph.node_ids)  # type: ignore[arg-type]
+            return score(visible, make_space(copy_unfitted(estimator).fit_transform(graph, seen), rng))
+
+        folds = leave_out_classes(indicator, score_again, rng, most=5 if learns else 20, on_step=on_step)
+        return Ranking(
+            embedding,
+            notes,
+            space,
+            indicator,
+            weights,
+            evidence,
+            reach,
+            is_concentrated,
+            homophily,
+            is_homophilous,
+            scoring,
+            score,
+            folds,
+            learns or bool(notes),
+        )
+
+    ways = [True, False] if method is None and homophily.adjusted is None else [homophily.holds]
+    return max([rank(way) for way in ways], key=lambda each: mean_auroc(each.folds))
 
 
-def nearest_classes(space: Space, indicator: Mask) -> npt.NDArray[np.int64]:
+def nearest_classes(space: Space, indicator: Mask) -> Ints:
     """Return the number of the class whose mean is nearest to each node."""
     return np.asarray((l2_rows(space.centred) @ class_means(space, indicator).T).argmax(axis=1))
 
 
-def find_error_rates(ranking: Ranking, rates: str, rng: np.random.Generator) -> ErrorRates:
+def find_error_rates(ranking: Ranking, rates_differ: bool, rng: np.random.Generator) -> ErrorRates:
     """Return the error rates of the unlabelled nodes by this ranking: labels are dealt into folds, and scored again."""
-    space, indicator = ranking.space, ranking.indicator
-
-    def score(left: Mask) -> Floats:
-        return ranking.scoring.score(gather(space, left, ranking.surroundings, ranking.weights).views)
-
+    indicator, weights = ranking.indicator, None
     scores = ranking.scores[~indicator.any(axis=1)]
-    weights = None
-    if rates == "differ" or ranking.weights is not None:
-        weights = class_weights(nearest_classes(space, indicator), indicator)
-    labelled_scores = fold_scores(indicator, scores, score, rng)
+    if rates_differ:
+        weights = class_weights(nearest_classes(ranking.space, indicator), indicator)
+    labelled_scores = fold_scores(indicator, scores, ranking.score, rng)
     return make_error_rates(scores, labelled_scores, weights, seed=child_seed(rng))
 
 
@@ -197,13 +190,41 @@ def vectors_of(
     return embedding, []
 
 
-def _respace(
-    graph: Graph, estimator: Any, names: tuple[str, ...], rng: np.random.Generator
-) -> Callable[[Mask, list[int]], Space]:
-    """Return how to make the space for other labels, so that the leave-one-class-out test never sees what it hides."""
+def searched(
+    graph: Graph, labels: Labels | None, method: Any, target: str | None, seed: int | None
+) -> tuple[Graph, Labels | None, Any]:
+    """Return the nodes of the types with labels (or of `target`), their labels, and vectors of the whole graph.
 
-    def make(visible: Mask, columns: list[int]) -> Space:
-        labels = Labels(visible, tuple(names[k] for k in columns), graph.node_ids)  # type: ignore[arg-type]
-        return make_space(copy_unfitted(estimator).fit_transform(graph, labels), rng)
+    A venue is no author of an unknown class. Vectors come from `method`, `rect-plus` where that is None, which knows
+    relations. A graph of one type, and one without labels and `target`, comes back as it is.
 
-    return make
+    Examples
+    --------
+    >>> import unseen
+    >>> graph = unseen.Graph.from_edges(["a"], ["b"])
+    >>> searched(graph, None, None, None, 0)[0] is graph
+    True
+    """
+    types = graph.node_types
+    if types is None:
+        if target is not None:
+            raise unknown_type(target, (), "leave out `target` (--target)")
+        return graph, labels, method
+    own = None if labels is None else labels.align_to(graph)
+    wanted = set(types[own.labelled]) if target is None and own is not None else {target} - {None}
+    if not wanted:
+        return graph, labels, method
+    if not wanted <= set(types):
+        raise unknown_type(target, dict.fromkeys(types))
+    rows = np.flatnonzero([each in wanted for each in types])
+    if own is not None and not np.isin(own.labelled, rows).any():
+        labelled = ", ".join(sorted(map(repr, set(types[own.labelled])))) or "none"
+        msg = f"no node of type {target!r} has a label (types with labels: {labelled}); label some of them first"
+        raise InputError(msg)
+    if not isinstance(method, Embedding):
+        source = "rect-plus" if method is None else method
+        estimator = source if isinstance(source, Method) else make_method(source, random_state=seed)
+        method = estimator.fit_transform(graph, own)
+    part = graph.subgraph(rows)  # with its types, which end the guarantee
+    vectors = Embedding(method.rows(part.node_ids), part.node_ids, method.method, method.params)
+    return part, None if own is None else own.of_nodes(part.node_ids), vectors

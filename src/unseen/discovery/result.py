@@ -13,7 +13,7 @@ from unseen.certificate import Certificate
 from unseen.discovery.guarantees import (
     FDR,
     NO_GUARANTEE,
-    Bounds,
+    ErrorRates,
     Guarantee,
     NewNodes,
     Selection,
@@ -227,7 +227,7 @@ class Discovery:
         Whether the list and the bounds have an error rate (``holds``), and why not (``reason``).
     fdr : float
         False discovery rate of the list of selected nodes.
-    bounds : Bounds or None
+    bounds : ErrorRates or None
         Bounds of the numbers of nodes; None where the guarantee does not hold.
     absent : tuple of str
         Classes given by name that no node seems to be of.
@@ -259,7 +259,7 @@ class Discovery:
     evidence: pa.Table
     guarantee: Guarantee = NO_GUARANTEE
     fdr: float = FDR
-    bounds: Bounds | None = None
+    bounds: ErrorRates | None = None
     absent: tuple[str, ...] = ()
     questions: tuple[Node, ...] = ()
     labels: Labels | None = None
@@ -420,7 +420,7 @@ class Discovery:
         """
         from unseen.discovery.predictions import predict_classes
 
-        return predict_classes(self)
+        return predict_classes(self.embedding.node_ids.tolist(), self.labels, self)
 
     def save_predictions(self, target: Any, graph: Any = None) -> None:
         """Write the table of :meth:`predictions` to a file, or into a networkx graph.
@@ -467,19 +467,18 @@ class Discovery:
         every_member : bool
             List all nodes of a found class instead of the most typical ones.
         """
-        known, coverage = self.has_estimate, self.coverage.to_dict()
-        if not self.has_number:
-            coverage["expected_unseen"] = coverage["expected_if_hard"] = None
+        known, new = self.has_estimate, self.new_nodes
+        expected = {"expected_unseen": new.expected, "expected_if_hard": new.at_most_expected}
         return {
             "method": self.embedding.method,
             "unlabelled": self.nodes.num_rows,
             "has_estimate": known,
-            "expected_unseen": coverage["expected_unseen"],
+            "expected_unseen": new.expected,
             "guarantee": {
                 **asdict(self.guarantee),
                 "fdr": self.fdr,
                 "selected": int(np.sum(self.nodes.column("selected").to_numpy())),
-                "at_least": self.new_nodes.at_least,
+                "at_least": new.at_least,
                 "sentence": self.select().sentence,
             },
             "certificate": None if self.certificate is None else self.certificate.to_dict(),
@@ -488,7 +487,7 @@ class Discovery:
             "absent": list(self.absent),
             "questions": list(self.questions),
             "self_test": {**asdict(self.self_test), "failed": self.self_test.failed},
-            "coverage": coverage,
+            "coverage": self.coverage.to_dict() | expected,
         }
 
     def plot(self, *, ax: Any = None, random_state: Any = 0) -> Any:

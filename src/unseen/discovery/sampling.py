@@ -8,21 +8,22 @@ Labels from one region are not.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from unseen.discovery.signals import Evidence, Mask
-from unseen.discovery.space import Floats
+from unseen.discovery.signals import Evidence
 from unseen.discovery.validation import SelfTest
 from unseen.errors import first_of
 from unseen.graph import Graph
+from unseen.ids import Floats, Mask
 from unseen.labels import Labels
 from unseen.linalg.normalize import l1_rows
-from unseen.methods.homophily import Homophily
+
+if TYPE_CHECKING:
+    from unseen.discovery.ranking import Ranking
 
 FEW_LABELS = 5
 """A class with fewer labelled nodes gets a warning."""
@@ -132,20 +133,13 @@ def _labels_around(labelled: Mask, adjacency: sp.csr_array) -> Floats:
 
 
 def make_coverage(
-    graph: Graph,
-    labels: Labels,
-    homophily: Homophily,
-    reach: float | None,
-    is_concentrated: bool,
-    expected: tuple[float, float],
-    test: SelfTest,
-    notes: Sequence[str] = (),
+    graph: Graph, labels: Labels, ranking: Ranking, expected: tuple[float, float], test: SelfTest
 ) -> LabelCoverage:
-    """Return the audit with its warnings, the gravest first."""
+    """Return what the labels cover with its warnings, the gravest first; `expected` are the numbers of new nodes."""
+    homophily = ranking.homophily
     counts = dict(zip(labels.classes, labels.counts.tolist(), strict=True))
-    n_labelled = len(labels.labelled)
-    warnings = list(notes)
-    if is_concentrated:
+    warnings = list(ranking.notes)
+    if ranking.is_concentrated:
         warnings.append(
             "The labels are concentrated in one region of their classes (sampling bias): nodes far from any label are "
             "hard to distinguish from missing classes, so the probabilities rank the nodes but their level is a guess. "
@@ -191,12 +185,12 @@ def make_coverage(
     return LabelCoverage(
         tuple(counts.items()),
         graph.n_nodes,
-        n_labelled,
+        len(labels.labelled),
         homophily.share,
         homophily.expected,
-        reach,
+        ranking.reach,
         expected[0],
         tuple(warnings),
-        is_concentrated,
+        ranking.is_concentrated,
         expected[1],
     )

@@ -16,15 +16,13 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.special import softmax
 from scipy.stats import poisson
 
-from unseen.discovery.space import Axes, Floats, Space
+from unseen.discovery.space import Axes, Space
+from unseen.ids import Floats, Mask, Singles
 from unseen.linalg.normalize import l1_rows, l2_rows
-
-Mask = npt.NDArray[np.bool_]
 
 SIGNALS = {
     "label_propensity": 1.0,
@@ -94,7 +92,7 @@ def gather(space: Space, indicator: Mask, surroundings: Axes, weights: Floats | 
     return Evidence(np.column_stack(signals), scores)
 
 
-def class_means(space: Axes, indicator: Mask) -> npt.NDArray[np.float32]:
+def class_means(space: Axes, indicator: Mask) -> Singles:
     """Return the unit mean of each class, seen from the mean of all nodes."""
     return l2_rows(indicator.T.astype(np.float32) @ space.centred)
 

@@ -12,20 +12,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from unseen.embedding import Embedding
 from unseen.engine.run import Run, libraries_on_one_thread
 from unseen.graph import Graph
+from unseen.ids import Floats, Ints, Singles
 from unseen.linalg.normalize import l2_rows
 from unseen.linalg.smoothing import GraphSmoother
 from unseen.linalg.svd import times, truncated_svd
 from unseen.methods.smoothfeats import SmoothFeats
 from unseen.randomness import child_seed
-
-Floats = npt.NDArray[np.float64]
-Matrix = npt.NDArray[np.float32]
 
 MAX_COLUMNS = 200
 """Wider vectors are reduced to as many, so that the cost stays linear in the nodes alone."""
@@ -45,7 +42,7 @@ class Axes:
         Sums of squares along the axes.
     """
 
-    centred: Matrix
+    centred: Singles
     variances: Floats
 
 
@@ -56,13 +53,13 @@ class Space(Axes):
     Parameters
     ----------
     vectors : ndarray, shape (n, d)
-        Rows of length 1 (0 where a node has nothing).
+        Ints of length 1 (0 where a node has nothing).
     clusters : tuple of ndarray
         Cluster numbers of every node, one array per clustering.
     """
 
-    vectors: Matrix
-    clusters: tuple[npt.NDArray[np.int64], ...]
+    vectors: Singles
+    clusters: tuple[Ints, ...]
 
 
 def make_space(embedding: Embedding, rng: np.random.Generator) -> Space:
@@ -95,14 +92,14 @@ def make_surroundings(graph: Graph, rng: np.random.Generator) -> Axes:
     return principal_axes(table)
 
 
-def principal_axes(vectors: Matrix) -> Axes:
+def principal_axes(vectors: Singles) -> Axes:
     """Return the vectors minus their mean along their principal axes, the strongest first."""
     centred = vectors - vectors.mean(axis=0)
     squares, axes = np.linalg.eigh((centred.T @ centred).astype(np.float64))
     return Axes(times(centred, axes[:, ::-1], Run(), out=centred), np.maximum(squares[::-1], 0.0))
 
 
-def unit_vectors(vectors: Matrix | sp.csr_array, rng: np.random.Generator) -> Matrix:
+def unit_vectors(vectors: Singles | sp.csr_array, rng: np.random.Generator) -> Singles:
     """Return vectors of length 1 and at most `MAX_COLUMNS` columns.
 
     Examples
@@ -115,7 +112,7 @@ def unit_vectors(vectors: Matrix | sp.csr_array, rng: np.random.Generator) -> Ma
     return l2_rows(np.asarray(vectors, dtype=np.float32))
 
 
-def _clusterings(vectors: Matrix, rng: np.random.Generator) -> tuple[npt.NDArray[np.int64], ...]:
+def _clusterings(vectors: Singles, rng: np.random.Generator) -> tuple[Ints, ...]:
     """Return four clusterings of each grain; centres are learned from at most 10,000 nodes."""
     n, most = len(vectors), 10_000
     distinct = len(np.unique(vectors[:most], axis=0)) if n else 0
@@ -128,7 +125,7 @@ def _clusterings(vectors: Matrix, rng: np.random.Generator) -> tuple[npt.NDArray
     return tuple(clusterings)
 
 
-def k_means(vectors: Matrix, k: int, seed: int, weights: Floats | None = None, **options: Any) -> Any:
+def k_means(vectors: Singles, k: int, seed: int, weights: Floats | None = None, **options: Any) -> Any:
     """Return scikit-learn's k-means, fitted; fewer different vectors than clusters make fewer clusters."""
     from sklearn.cluster import KMeans
     from sklearn.exceptions import ConvergenceWarning

@@ -14,15 +14,14 @@ from unseen.discovery.audit import doubts_of
 from unseen.discovery.discover import discover
 from unseen.discovery.groups import sort_into_groups
 from unseen.discovery.questions import FINE_GROUPS, find_bare_parts, most_telling, spread_out
-from unseen.discovery.ranking import source_of, vectors_of
+from unseen.discovery.ranking import searched, source_of, vectors_of
 from unseen.discovery.result import CERTAIN, Discovery, Node, texts_of
-from unseen.discovery.space import Matrix, make_space, unit_vectors
-from unseen.discovery.target import searched
+from unseen.discovery.space import make_space, unit_vectors
 from unseen.embedding import Embedding
 from unseen.engine.run import libraries_on_one_thread
 from unseen.errors import InputError, counted, logger, need_library
 from unseen.graph import Graph
-from unseen.ids import Ints, as_ids, id_order, match_ids
+from unseen.ids import IdArray, Ints, Singles, as_ids, id_order, match_ids
 from unseen.labels import RANDOM, SCORE, Labels
 from unseen.linalg.normalize import l2_rows
 from unseen.methods.base import Method
@@ -288,24 +287,24 @@ def suggest_from(discovery: Discovery, budget: int, random: int = 0, seed: int =
             return drawn
         asked.update(each.node for each in drawn)
     # ties end alike in whatever order nodes came
-    open_rows = [row for row in id_order(as_ids(everything)).tolist() if everything[row] not in asked]
-    order = np.array(open_rows, dtype=np.int64)
-    nodes = discovery.nodes.take(order).to_pydict()
-    doubt = discovery.evidence.column("doubt").to_numpy()[order]
-    ids = as_ids(nodes["node"])
-    p = np.array(nodes["unseen_probability"], dtype=np.float64)
     everyone = id_order(discovery.embedding.node_ids)
-    unlabelled, rows = (
-        match_ids(as_ids(n), discovery.embedding.node_ids[everyone]) for n in (everything, ids)
-    )
+    ids = discovery.embedding.node_ids[everyone]
+    unlabelled = match_ids(as_ids(everything), ids)
+    is_open = np.array([node not in asked for node in everything], dtype=bool)
+    order = np.argsort(unlabelled)
+    order = order[is_open[order]]
+    rows = unlabelled[order]
+    nodes = discovery.nodes.take(order).to_pydict()
+    p = np.array(nodes["unseen_probability"], dtype=np.float64)
+    doubt = discovery.evidence.column("doubt").to_numpy()[order]
     vectors = unit_vectors(discovery.embedding.vectors[everyone], np.random.default_rng(0))
     vectors = l2_rows(vectors - vectors.mean(axis=0))
-    bare = match_ids(as_ids(_find_bare_nodes(discovery, vectors, everyone, rows, budget)), ids)
+    bare = np.searchsorted(rows, _find_bare_rows(discovery, vectors, ids, rows, budget))
     labelled, vectors = np.delete(vectors, unlabelled, axis=0), vectors[rows]
     questions = [node for node in discovery.questions if node not in asked]
     members = [[node for node in c.members if node not in asked] for c in discovery.classes]
     others = [group[0] for group in members if group and set(questions).isdisjoint(group)]
-    typical = match_ids(as_ids([*questions, *others]), ids)
+    typical = match_ids(as_ids([*questions, *others]), ids[rows])
     captions = {c.group: ", ".join(c.caption[:3]) for c in discovery.classes}
     # a class that looks like others is found where it is open whether nodes are new, not where they surely are
     first = spread_out(vectors, p * (1 - p), typical, min(len(typical) + len(questions), budget))
@@ -340,23 +339,23 @@ def suggest_from(discovery: Discovery, budget: int, random: int = 0, seed: int =
     return suggestions
 
 
-def _find_bare_nodes(
-    discovery: Discovery, vectors: Matrix, order: Ints, open_rows: Ints, count: int
-) -> list[Node]:
-    """Return nodes of parts of the labelled classes in which labels are rare; `order` is that of the vectors."""
+def _find_bare_rows(
+    discovery: Discovery, vectors: Singles, ids: IdArray, open_rows: Ints, count: int
+) -> list[int]:
+    """Return rows of parts of the labelled classes in which labels are rare; `ids` are those of the vectors."""
     if discovery.labels is None or not count:
         return []
-    names = {name: k for k, name in enumerate(discovery.labels.classes)}
-    nodes, likely = (discovery.nodes.column(name).to_pylist() for name in ("node", "likely_class"))
-    classes: dict[Node, int] = {
-        node: names[name] for node, name in zip(nodes, likely, strict=True) if name in names
-    }
-    own = {node: names[first] for node, (first, *_) in discovery.labels.to_lists().items()}
-    ids = discovery.embedding.node_ids[order].tolist()
-    codes = np.array([own.get(node, classes.get(node, -1)) for node in ids], dtype=np.int64)
-    is_labelled, is_open = np.array([node in own for node in ids]), np.zeros(len(ids), dtype=bool)
+    labels = discovery.labels.of_nodes(ids)
+    names = {name: k for k, name in enumerate(labels.classes)}
+    codes, is_open = np.full(len(ids), -1), np.zeros(len(ids), dtype=bool)
+    likely = discovery.nodes.column("likely_class").to_pylist()
+    codes[match_ids(as_ids(discovery.nodes.column("node").to_pylist()), ids)] = [
+        names.get(name, -1) for name in likely
+    ]
+    is_labelled = np.isin(np.arange(len(ids)), labels.labelled)
+    codes[is_labelled] = labels.indicator.indices[labels.indicator.indptr[labels.labelled]]
     is_open[open_rows] = True
-    return [ids[row] for row in find_bare_parts(vectors, codes, is_labelled, is_open, count)]
+    return find_bare_parts(vectors, codes, is_labelled, is_open, count)
 
 
 def _from_nothing(

@@ -35,15 +35,10 @@ def summary(discovery: Discovery) -> str:
     counts = ", ".join(f"{name} {count}" for name, count in coverage.classes)
     shares = f"{coverage.n_labelled:,} of {counted(coverage.n_nodes, 'node')} have a label"
     lines = textwrap.wrap(f"{shares} ({counted(len(coverage.classes), 'class')}: {counts}).", WIDTH)
-    if discovery.has_estimate:
-        n = len(discovery.classes)  # the user may have asked for another number than the best
-        groups = (
-            "" if n == discovery.count.best else f" They are sorted into {counted(n, 'candidate class')}."
-        )
-        number = [headline(discovery), hard_sentence(discovery), count_sentence(discovery.count) + groups]
-        for part in number if discovery.has_number else [NOTHING_FOUND]:
-            lines += textwrap.wrap(part, WIDTH)
-    for part in (*error_sentences(discovery), *certificate_sentences(discovery)):
+    estimates, n = estimate_sentences(discovery), len(discovery.classes)
+    if discovery.has_number and n != discovery.count.best:  # the user may have asked for another number
+        estimates[-1] += f" They are sorted into {counted(n, 'candidate class')}."
+    for part in (*estimates, *error_sentences(discovery), *certificate_sentences(discovery)):
         lines += textwrap.wrap(part, WIDTH)
     for each in discovery.shown_classes:
         lines += ["", *_class_lines(each)]
@@ -74,6 +69,13 @@ def certificate_sentences(discovery: Discovery) -> list[str]:
             f"classes without one (Good-Turing), in at least {classes} (Chao's lower bound)."
         )
     return parts
+
+
+def estimate_sentences(discovery: Discovery) -> list[str]:
+    """Return how many nodes and classes are missing; nothing without an estimate."""
+    if not discovery.has_number:
+        return [NOTHING_FOUND] if discovery.has_estimate else []
+    return [headline(discovery), hard_sentence(discovery), count_sentence(discovery.count)]
 
 
 def headline(discovery: Discovery) -> str:
@@ -160,9 +162,7 @@ def as_table(discovery: Discovery) -> str:
     }
     if texts:
         columns["text of the first"] = [texts.get(c.members[0]) for c in shown]
-    sentences = [headline(discovery), hard_sentence(discovery), count_sentence(discovery.count)]
-    sentences = sentences if discovery.has_number else [NOTHING_FOUND] if discovery.has_estimate else []
-    sentences = [*sentences, rates, discovery.self_test.verdict]
+    sentences = [*estimate_sentences(discovery), rates, discovery.self_test.verdict]
     return html_table(" ".join(filter(None, sentences)), columns)
 
 

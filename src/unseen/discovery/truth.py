@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from unseen.discovery.calibration import calibration_error
 from unseen.discovery.result import Discovery
+from unseen.discovery.validation import calibration_error
 from unseen.errors import InputError, counted
-from unseen.ids import as_ids, match_ids
+from unseen.ids import Mask, as_ids, match_ids
 from unseen.labels import Labels
 
 
@@ -129,9 +129,7 @@ def compare(discovery: Discovery, labels: Labels) -> Truth:
     )
 
 
-def agreement_of(
-    guess: npt.NDArray[Any], truth: npt.NDArray[Any], new: npt.NDArray[np.bool_], names: list[str]
-) -> Truth:
+def agreement_of(guess: npt.NDArray[Any], truth: npt.NDArray[Any], new: Mask, names: list[str]) -> Truth:
     """Return how right predictions are; `names` are those that can be matched with hidden classes.
 
     Examples

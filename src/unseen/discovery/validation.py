@@ -1,7 +1,7 @@
 """The leave-one-class-out test: how well a labelled class is recovered without its labels, and what a score is worth.
 
 A class that is left out loses all its labels; so do a quarter of the labelled nodes of the other classes, which must
-not be taken for new.
+not be taken for new. The scores of both make probabilities: a logistic curve, moved to the share of missing nodes.
 """
 
 from __future__ import annotations
@@ -10,27 +10,35 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
+import scipy.optimize
+from scipy.special import expit
 
-from unseen.discovery.calibration import (
-    USUAL_SHARE,
-    ReliabilityBin,
-    calibration_error,
-    fit_slope,
-    matched_share,
-    probabilities,
-    reliability,
-)
-from unseen.discovery.signals import Mask, Scoring, gather
-from unseen.discovery.space import Axes, Floats, Matrix, Space
-
-Respace = Callable[[Mask, list[int]], Space]
+from unseen.ids import Floats, Ints, Mask, Singles
 
 GOOD, FAIR = 0.85, 0.75
 """Mean AUROC of the left-out classes, less its standard error, from which they are recovered well, or moderately well;
 below, poorly."""
 FEW = 3
 """A class with fewer labels is not left out: its AUROC would be an accident."""
+USUAL_SHARE = 0.25
+"""Share of missing nodes where nothing can be learned."""
+
+
+@dataclass(frozen=True)
+class ReliabilityBin:
+    """Nodes of the leave-one-class-out test whose probability fell into one interval, and how many were really hidden.
+
+    Examples
+    --------
+    >>> ReliabilityBin(0.0, 0.1, 50, 0.04, 0.06).observed
+    0.06
+    """
+
+    low: float
+    high: float
+    n: int
+    predicted: float
+    observed: float
 
 
 @dataclass(frozen=True)
@@ -118,24 +126,21 @@ def mean_auroc(folds: list[Fold]) -> float:
 
 
 def leave_out_classes(
-    space: Space,
     indicator: Mask,
-    scoring: Scoring,
-    surroundings: Axes,
+    score: Callable[[Mask, Ints], Floats],
     rng: np.random.Generator,
     *,
-    weights: Floats | None = None,
-    respace: Respace | None = None,
+    most: int,
     on_step: Callable[[int, int], None] | None = None,
 ) -> list[Fold]:
     """Hide the labelled classes one after another and score their nodes as if nobody had labelled them.
 
-    Of more than twenty classes, those with most labels are hidden. `respace` makes the space from the labels that are
-    left, for vectors that were learned from labels; five classes are enough then.
+    `score` returns the scores of all nodes by other labels and the columns of their classes. Of more than `most`
+    classes, those with most labels are hidden.
     """
     alone = indicator.sum(axis=1) == 1
     sizes = (indicator & alone[:, None]).sum(axis=0)
-    order = np.argsort(-sizes, kind="stable")[: 20 if respace is None else 5]
+    order = np.argsort(-sizes, kind="stable")[:most]
     columns = sorted(int(k) for k in order if sizes[k] >= FEW and indicator.shape[1] > 1)
     folds = []
     for done, column in enumerate(columns, start=1):
@@ -145,18 +150,15 @@ def leave_out_classes(
         held_out = _held_out(visible, rng)
         if len(held_out):
             visible[held_out] = False
-            left = np.flatnonzero(visible.any(axis=0))
-            visible = visible[:, left]
-            own = space if respace is None else respace(visible, left.tolist())
-            rows = np.r_[hidden, held_out]
-            scores = scoring.score(gather(own, visible, surroundings, weights).views)[rows]
+            left, rows = np.flatnonzero(visible.any(axis=0)), np.r_[hidden, held_out]
+            scores = score(visible[:, left], left)[rows]
             folds.append(Fold(column, scores, np.arange(len(rows)) < len(hidden)))
         if on_step:
             on_step(done, len(columns))
     return folds
 
 
-def _held_out(indicator: Mask, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+def _held_out(indicator: Mask, rng: np.random.Generator) -> Ints:
     """Return the rows of a quarter of the labelled nodes of each class, drawn at random."""
     is_held_out = np.zeros(len(indicator), dtype=bool)
     for column in indicator.T:
@@ -171,16 +173,32 @@ def _held_out(indicator: Mask, rng: np.random.Generator) -> npt.NDArray[np.int64
 
 
 def learn_slope(folds: list[Fold]) -> float:
-    """Return the slope of the logistic curve that the folds give, every hidden class counting the same."""
+    """Return the slope of the logistic curve that the folds give, every hidden class counting the same.
+
+    Without any it is 3, a usual one. It is at least 0.3, so that the order of the scores is kept however badly the
+    test went.
+    """
     if not folds:
-        return fit_slope(np.zeros(0), np.zeros(0, dtype=bool), np.zeros(0))
+        return 3.0
     scores, new = np.concatenate([t.scores for t in folds]), np.concatenate([t.new for t in folds])
     weights = np.concatenate([np.where(t.new, 1 / t.new.sum(), 1 / (~t.new).sum()) for t in folds])
-    return fit_slope(scores, new, weights)
+    balanced = np.where(new, weights / weights[new].sum(), weights / weights[~new].sum()) / 2
+
+    def loss(x: Floats) -> tuple[float, Floats]:
+        z = x[0] * scores + x[1]
+        miss = expit(z) - new
+        penalty = 1e-3 * (x[0] - 3.0)  # two classes of a few nodes each may be told apart without an error
+        value = balanced @ (np.logaddexp(0, z) - np.where(new, z, 0.0)) + penalty * (x[0] - 3.0)
+        return float(value), np.array([balanced @ (miss * scores) + 2 * penalty, balanced @ miss])
+
+    fit = scipy.optimize.minimize(loss, np.array([3.0, 0.0]), jac=True, method="L-BFGS-B")
+    return float(max(fit.x[0], 0.3))
 
 
-def share_by_folds(scores: Floats, folds: list[Fold], hidden: list[Fold] | None = None) -> float:
-    """Return the share of new nodes with which these scores look like a mixture of held-out and hidden nodes.
+def match_share(scores: Floats, folds: list[Fold], hidden: list[Fold] | None = None) -> float:
+    """Return the share of new nodes with which held-out and hidden nodes together are distributed as these scores are.
+
+    Least squares over the distribution functions: it needs no model of the scores.
 
     Parameters
     ----------
@@ -195,15 +213,53 @@ def share_by_folds(scores: Floats, folds: list[Fold], hidden: list[Fold] | None 
         return USUAL_SHARE
     hidden = folds if hidden is None else hidden
     old = np.concatenate([t.scores[~t.new] for t in folds])
+    new = np.concatenate([t.scores[t.new] for t in hidden])
     weights = np.concatenate([np.full(t.new.sum(), 1 / t.new.sum()) for t in hidden])
-    return matched_share(scores, old, np.concatenate([t.scores[t.new] for t in hidden]), weights)
+    places = np.quantile(np.r_[old, scores], np.linspace(0.02, 0.98, 49))
+    order = np.argsort(new)
+    below = np.r_[0.0, np.cumsum(weights[order])][np.searchsorted(new[order], places, side="right")]
+    of_old = np.searchsorted(np.sort(old), places, side="right") / len(old)
+    of_all = np.searchsorted(np.sort(scores), places, side="right") / len(scores)
+    apart = below / weights.sum() - of_old
+    return float(np.clip((of_all - of_old) @ apart / max(float(apart @ apart), 1e-9), 0.002, 0.98))
+
+
+def probabilities(scores: Floats, slope: float, share: float) -> Floats:
+    """Return the probability of each node by a logistic curve whose mean is `share`.
+
+    Examples
+    --------
+    >>> probabilities(np.array([-1.0, 1.0]), 2.0, 0.5).round(2).tolist()
+    [0.12, 0.88]
+    """
+    steep = slope * scores
+    middle = scipy.optimize.brentq(
+        lambda x: expit(steep - x).mean() - share, steep.min() - 40, steep.max() + 40
+    )
+    return np.asarray(expit(steep - middle))
+
+
+def reliability(p: Floats, new: Mask) -> tuple[ReliabilityBin, ...]:
+    """Return the reliability diagram: nodes in ten bins of their probability, and how many of them were new."""
+    place = np.minimum((p * 10).astype(int), 9)
+    return tuple(
+        ReliabilityBin(k / 10, (k + 1) / 10, int(rows.sum()), float(p[rows].mean()), float(new[rows].mean()))
+        for k in range(10)
+        if (rows := place == k).any()
+    )
+
+
+def calibration_error(p: Floats, new: Mask) -> float:
+    """Return the expected calibration error: mean distance of probability and truth over the bins."""
+    bins = reliability(p, new)
+    return float(sum(b.n * abs(b.predicted - b.observed) for b in bins) / max(len(p), 1))
 
 
 def judge(
     folds: list[Fold],
     classes: tuple[str, ...],
-    counts: npt.NDArray[np.int64],
-    means: Matrix | None = None,
+    counts: Ints,
+    means: Singles | None = None,
     *,
     doubt: str = "",
 ) -> SelfTest:
@@ -238,7 +294,7 @@ def judge(
     p = []
     for fold in folds:
         others = [other for other in folds if other is not fold]
-        p.append(probabilities(fold.scores, learn_slope(others), share_by_folds(fold.scores, others)))
+        p.append(probabilities(fold.scores, learn_slope(others), match_share(fold.scores, others)))
     guess, truth = np.concatenate(p), np.concatenate([fold.new for fold in folds])
     similarity = np.full((len(classes), len(classes)), -1.0) if means is None else means @ means.T
     np.fill_diagonal(similarity, -1.0)

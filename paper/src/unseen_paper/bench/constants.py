@@ -34,7 +34,6 @@ MODULES = (
     "space",
     "signals",
     "validation",
-    "calibration",
     "guarantees",
     "sampling",
     "count",
