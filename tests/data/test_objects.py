@@ -70,6 +70,8 @@ def test_networkx_kinds() -> None:
     assert graph.adjacency[0, 1] == 5
     assert unseen.Graph.from_networkx(directed, symmetrize="sum").adjacency[0, 1] == 7
     assert unseen.Graph.from_networkx(directed, weight=None).adjacency[0, 1] == 1
+    assert unseen.Graph.from_networkx(nx.grid_2d_graph(2, 1)).node_ids.tolist() == ["(0, 0)", "(1, 0)"]
+    assert unseen.Graph.from_networkx(nx.Graph()).n_nodes == 0
     multi = nx.MultiGraph()
     multi.add_edge(3, 1, weight=2)
     multi.add_edge(3, 1)
