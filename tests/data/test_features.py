@@ -172,6 +172,16 @@ def test_words_of_a_text_file(tmp_path: Path, caplog: pytest.LogCaptureFixture) 
         unseen.read_graph(PAIRS, text=frame(text=["one", "two", "three", "four"]))
 
 
+def test_a_text_for_each_node_from_python() -> None:
+    by_node = dict(zip("abcd", TEXTS, strict=True))
+    for text in (by_node, pd.Series(by_node), frame(text=TEXTS), {"node": list("abcd"), "text": TEXTS}):
+        graph = unseen.read_graph(PAIRS, text=text)
+        assert graph.texts.tolist() == TEXTS
+        assert graph.feature_names == ("old", "red", "wine")
+    with pytest.raises(InputError, match=r"`text` must be a path, .* from nodes to texts, got list"):
+        unseen.read_graph(PAIRS, text=TEXTS)
+
+
 class Encoder:
     """The interface of sentence-transformers."""
 

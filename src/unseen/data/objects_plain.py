@@ -124,23 +124,23 @@ def as_labels(source: Any, graph: Graph) -> Labels:
     return Labels.from_values(list_per_node(list(source), graph.node_ids, what="labels"), graph.node_ids)
 
 
-def _features(source: Any) -> Table | None:
-    """Return the features of a dict of columns, or of a dict or series from nodes to values."""
+def read_values(source: Any, name: str = "`features`") -> Table | None:
+    """Return the features or texts of a dict of columns, or of a dict or series from nodes to values; else None."""
     if isinstance(source, Mapping) and _has_columns(source, NODE):
-        return Table.of("`features`", source)
+        return Table.of(name, source)
     if _is_series(source):
-        name, values = source.name, dict(zip(source.index.tolist(), source.tolist(), strict=True))
+        column, values = source.name, dict(zip(source.index.tolist(), source.tolist(), strict=True))
     elif isinstance(source, Mapping):
-        name, values = None, dict(source)
+        column, values = None, dict(source)
     else:
         return None
-    ids, rows = id_column(list(values), "ids of `features`"), list(values.values())
+    ids, rows = id_column(list(values), f"ids of {name}"), list(values.values())
     if any(isinstance(row, Mapping) for row in rows):
         keys = dict.fromkeys(key for row in rows for key in row if key not in NODE)
         columns = {str(key): as_column([row.get(key) for row in rows]) for key in keys}
     else:
-        columns = {"feature" if name is None else str(name): as_column(rows)}
-    return Table.of("`features`", {"node": ids, **columns})
+        columns = {"feature" if column is None else str(column): as_column(rows)}
+    return Table.of(name, {"node": ids, **columns})
 
 
 def has_node_keys(features: Mapping[Any, Any]) -> bool:
@@ -277,7 +277,7 @@ def read_object(source: Any, role: Role, options: Options) -> Table | MatrixBatc
         from unseen.data.objects_pyg import read_pyg
 
         return read_pyg(source, role, options)
-    reader = {"edges": _edges, "features": _features, "labels": _labels}.get(role)
+    reader = {"edges": _edges, "features": read_values, "labels": _labels}.get(role)
     if reader is not None and (batch := reader(source)) is not None:
         return batch
     tabular = hasattr(source, "__arrow_c_stream__") or isinstance(source, (pa.Table, pa.RecordBatch))

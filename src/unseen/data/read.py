@@ -81,7 +81,7 @@ def read(
         Memory that the content of one file may take, in bytes or as a text such as ``8GB``. By default 1,000 times the
         size of the file plus 256 MB, and at most half of the free memory. Edges without types, directions and signs
         that need more are sorted on disk (extra `scale`).
-    text : path or table, optional
+    text : path, table, dict or pandas series, optional
         ``node, text``: words that several nodes share become features, weighted by scikit-learn's `TfidfVectorizer`.
     encoder : object, optional
         Has ``encode(list of str)``, as the models of sentence-transformers do. Its vectors of the texts become features

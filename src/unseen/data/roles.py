@@ -5,7 +5,7 @@ A weight of 0 is no edge: the ids are nodes all the same, and the report counts 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -250,6 +250,17 @@ class TextReader(LabelReader):
     takes_all_columns = True
 
     def __init__(self, source: Any, options: Options | None = None, report: Report | None = None) -> None:
+        if isinstance(source, Mapping) or hasattr(source, "iloc"):  # a text for each node, not its labels
+            from unseen.data.objects_plain import read_values
+
+            values = read_values(source, "`text`")
+            source = source if values is None else values
+        elif isinstance(source, (list, tuple, np.ndarray)):
+            msg = (
+                "`text` must be a path, a table with a node and its text in each row, a dict or a pandas series from "
+                f"nodes to texts, got {type(source).__name__}"
+            )
+            raise InputError(msg)
         super().__init__(source, replace(options or Options(), label_column=None), report)
         self.label_names = (options or Options()).label_names
 
