@@ -16,7 +16,6 @@ import numpy as np
 from unseen_paper.experiments.evidence import Cell, Evidence, UnmatchedError, paper_evidence
 from unseen_paper.experiments.paper import DATASETS, RATES, TITLES, paper_claims
 
-COLUMNS = ("id", "section", "claim", "quotation", "paper", "paper_verdict", "ours", "splits", "verdict")
 HOLDS, FAILS, NOT_RUN, NO_FIGURES = "holds", "does not hold", "not run", "no figures printed"
 UNMATCHED = "not comparable"
 STRUCTURE = ("mfdw", "line", "lshm", "lde", "mmdw")
