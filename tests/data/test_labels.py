@@ -256,7 +256,7 @@ def assert_only_labels_differ(
             for row in text.rows[node]:
                 if row < len(old._lines):
                     text._write(row, "label", "")
-    assert new._lines[: len(old._lines)] == old._lines
+    assert list(map("".join, new._lines[: len(old._lines)])) == list(map("".join, old._lines))
     assert (new._mark, new._is_open) == (old._mark, old._is_open)
     added = {node for node, rows in new.rows.items() if rows[-1] >= len(old._lines)}
     assert added <= nodes

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,27 +15,14 @@ from unseen.data.build import Report
 from unseen.data.ids import id_column, is_list, is_string, join_chunks
 from unseen.data.leaks import feature_positions
 from unseen.data.names import id_position
-from unseen.data.objects_plain import has_node_keys
 from unseen.data.options import Options
 from unseen.data.pieces import FeatureRows, Reader
 from unseen.data.roles import lack_of_columns, require_numbers
-from unseen.data.sources import Role, is_same_source
+from unseen.data.sources import Role
 from unseen.data.tables import MatrixBatch, Table, drop_missing_words, float_values, require_single_rows
 from unseen.data.words import Block, block_of, stacked_blocks, years_of
 from unseen.errors import InputError, counted, first_of, logger, show_path
 from unseen.ids import Array, Features, numbers_of
-
-
-def open_features(
-    features: Any, labels: Sequence[Any], options: Options, report: Report
-) -> dict[Any, FeatureReader]:
-    """Return the readers of features by the type of their nodes; that of all nodes has the key None."""
-    by_type = isinstance(features, Mapping) and not has_node_keys(features)
-    readers: dict[str | None, FeatureReader] = {}
-    for key, source in features.items() if by_type else [(None, features)]:
-        readers[key] = FeatureReader(source, options, report)
-        readers[key].labels_too = any(is_same_source(source, other) for other in labels)
-    return readers
 
 
 class FeatureReader(Reader[FeatureRows]):

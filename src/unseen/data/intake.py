@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -38,6 +38,7 @@ from unseen.data.pieces import (
     tell_ignored,
 )
 from unseen.data.roles import EdgeReader, LabelReader, NodeReader, TextReader
+from unseen.data.sources import is_same_source
 from unseen.errors import InputError, counted, logger, show_path
 from unseen.graph import Graph
 from unseen.ids import Ints, Value
@@ -115,9 +116,13 @@ class Intake:
         self.nodes = None if nodes is None else NodeReader(nodes, *how)
         self.features_by_type: dict[Any, FeatureReader] = {}
         if features is not None:
-            from unseen.data.features import open_features  # a graph without features does without it
+            from unseen.data.features import FeatureReader  # a graph without features does without it
+            from unseen.data.objects_plain import has_node_keys
 
-            self.features_by_type = open_features(features, labels, *how)
+            by_type = isinstance(features, Mapping) and not has_node_keys(features)
+            for key, source in features.items() if by_type else [(None, features)]:
+                reader = self.features_by_type[key] = FeatureReader(source, *how)
+                reader.labels_too = any(is_same_source(source, other) for other in labels)
         self.features = self.features_by_type.pop(None, None)
         self.labels = [LabelReader(source, *how) for source in labels]
         self.text = None if text is None else TextReader(text, *how)

@@ -82,17 +82,24 @@ class LabelText:
         self._delimiter, self._bar, self._new_rows = delimiter, bar, set[int]()
         blank = "[ ]" if delimiter == "\t" else "[ \t]"
         ends = " \t" if delimiter == BLANK else re.escape(delimiter)
-        between = f"{blank}++" if delimiter == BLANK else f"{blank}*+{ends}{blank}*+"
+        before = f"(?:(?<!{blank}){blank}++)?"  # so that a long run of blanks is looked at once
+        between = f"{blank}++" if delimiter == BLANK else f"{before}{ends}{blank}*+"
         self._lead = re.compile(f"{blank}*+")
         self._cell = re.compile(
-            rf'("[^"]*+(?:""[^"]*+)*+"[^{ends}\r\n]*?|[^{ends}\r\n]*?)({blank}*+(?:\r\n|[\n\r])|{between})'
+            rf'("[^"]*+(?:""[^"]*+)*+"[^{ends}\r\n]*?|[^{ends}\r\n]*?)({before}(?:\r\n|[\n\r])|{between})'
         )
         match = _LINE_END.search(text)
         self._line_end = match[0] if match else "\n"
         self._is_open = not text.endswith(("\n", "\r"))  # the last line has no end
         self._lines = list(self._records(text + self._line_end * self._is_open))
-        self.columns, self.width = {"node": node, "label": label}, self._find_width()
-        is_row = [self._is_row(pieces) for pieces in self._lines]
+        lines = [pieces for pieces in self._lines if len(pieces) > 1]
+        data_lines = [pieces for pieces in lines if not pieces[1].startswith("#")]
+        width = len((data_lines or lines or [[]])[0]) // 2
+        is_row = [  # other lines that begin with # are comments
+            len(pieces) > 1 and (not pieces[1].startswith("#") or len(pieces) // 2 == width)
+            for pieces in self._lines
+        ]
+        self.columns, self.width = {"node": node, "label": label}, width
         every = zip(self._lines, is_row, strict=True)
         self._comments = [pieces for pieces, own in every if len(pieces) > 1 and not own]
         self._header = is_row.index(True) if True in is_row else len(is_row)
@@ -221,16 +228,6 @@ class LabelText:
                 pieces += match.groups()  # type: ignore[union-attr]
                 at = match.end()  # type: ignore[union-attr]
             yield pieces
-
-    def _find_width(self) -> int:
-        """Return the number of columns: those of the first line that does not begin with ``#``, if there is one."""
-        lines = [pieces for pieces in self._lines if len(pieces) > 1]
-        data = [pieces for pieces in lines if not pieces[1].startswith("#")]
-        return len((data or lines or [[]])[0]) // 2
-
-    def _is_row(self, pieces: list[str]) -> bool:
-        """Return whether a record is a row or the header, not a comment."""
-        return len(pieces) > 1 and (not pieces[1].startswith("#") or len(pieces) // 2 == self.width)
 
     def _text(self, row: int, name: str) -> str:
         return _decode(self._lines[row][2 * self.columns[name] + 1])

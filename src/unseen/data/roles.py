@@ -191,13 +191,18 @@ class LabelReader(Reader[LabelRows]):
         ids = table.ids(positions["node"], "node")
         rows, names = label_values(table.columns[positions["label"]], table.source)
         hint = HEADER_HINT if table.text and table.names is None else ""
-        piece = self._drop_missing(LabelRows(ids, rows, names, table.source, table.place, hint))
-        if table.find(ANSWERS) is None:
-            return piece
-        from unseen.data.labels_file import read_answers  # most files have labels only
+        words = pc.is_in(names, pa.array(MISSING_WORDS, type=pa.large_string()))
+        self.report.missing_words += pc.sum(words, min_count=0).as_py()
+        nothing = pc.is_in(pc.utf8_lower(names), pa.array(UNLABELLED, type=pa.large_string()))
+        missing = pc.or_(pc.or_(nothing, words), names.is_null())
+        kept = ~np.asarray(missing.to_numpy(zero_copy_only=False), dtype=bool)
+        rows, names = rows[kept], names.filter(pa.array(kept))
+        answers: tuple[dict[int, str], ...] = {}, {}
+        if table.find(ANSWERS) is not None:
+            from unseen.data.labels_file import read_answers  # most files have labels only
 
-        answers, replaces = read_answers(table, piece.rows)
-        return replace(piece, answers=answers, replaces=replaces)
+            answers = read_answers(table, rows)
+        return LabelRows(ids, rows, names, table.source, table.place, hint, *answers)
 
     def _positions(self, table: Table) -> dict[str, int]:
         names, width = table.names, len(table.columns)
@@ -233,15 +238,6 @@ class LabelReader(Reader[LabelRows]):
             csr.eliminate_zeros()
             labels = pa.LargeListArray.from_arrays(csr.indptr.astype(np.int64), csr.indices)
         return Table.of(matrix.source, {"node": np.arange(len(labels)), "label": labels})
-
-    def _drop_missing(self, piece: LabelRows) -> LabelRows:
-        """Leave out what means "no label": nothing at all, NaN, -1, and words such as ``NA``, which are counted."""
-        nothing = pc.is_in(pc.utf8_lower(piece.names), pa.array(UNLABELLED, type=pa.large_string()))
-        words = pc.is_in(piece.names, pa.array(MISSING_WORDS, type=pa.large_string()))
-        self.report.missing_words += pc.sum(words, min_count=0).as_py()
-        missing = pc.or_(pc.or_(nothing, words), piece.names.is_null())
-        kept = ~np.asarray(missing.to_numpy(zero_copy_only=False), dtype=bool)
-        return replace(piece, rows=piece.rows[kept], names=piece.names.filter(pa.array(kept)))
 
 
 class TextReader(LabelReader):
