@@ -129,7 +129,7 @@ def test_the_loop_from_start_to_second_start(browser: Any, tmp_path: Path) -> No
             f"{sum(v[0] not in ('skipped', 'unknown') for v in expected.values()):,} of 4,852"
             in browser.text("#facts")
         )
-        assert browser.js("return document.getElementById('undo').disabled") is False
+        browser.until("return !document.getElementById('undo').disabled")  # with the first state
     assert in_file(tmp_path / "labels.csv") == expected
 
 

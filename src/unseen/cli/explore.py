@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, cast
 
 from unseen.cli import options
 from unseen.cli.inputs import GraphFiles, NewClasses, Search
@@ -14,7 +15,9 @@ from unseen.errors import OutputError, logger
 from unseen.params import Limits
 
 if TYPE_CHECKING:
-    pass
+    from unseen.explorer import Subject
+    from unseen.graph import Graph
+    from unseen.labels import Labels
 
 OUTPUT = Path("explorer.html")
 SUFFIXES = (".html", ".htm")
@@ -70,7 +73,7 @@ def explore(
     refuse_overwriting(output, [*search.paths(source), search.embedding, shown.attributes])
     require_writable(output, example=OUTPUT.name)
     extras = shown.read(search)
-    name, subject = search.load_subject(source, budget, new)
+    name, subject = load_subject(search, source, budget, new)
 
     from unseen.explorer import write_explorer
 
@@ -99,3 +102,25 @@ def explore(
             "suggestions": [each.to_dict() for each in subject.suggestions or ()],
         }
         print_json(report)
+
+
+def load_subject(search: Search, source: str | None, budget: int, new: NewClasses) -> tuple[str, Subject]:
+    """Return the name of the data and what a page shows of them; without a source, of the embedding alone."""
+    method: Any = search.choose_method(search.seed)
+    path = cast(Path, search.embedding)  # there is one, or a source
+    data = search.load_without_graph(path, method) if source is None else search.load(source)
+    labels = search.hide_labels(data, search.seed)[0]
+    graph = None if source is None else data.graph
+    return data.name, find_subject(graph, labels, method, search.page_options(data, labels, budget, new))
+
+
+def find_subject(
+    graph: Graph | None, labels: Labels | None, method: Any, options: Mapping[str, Any]
+) -> Subject:
+    """Return what a page shows: the embedding and what the labels miss, with a progress bar."""
+    from unseen.embedding import Embedding
+    from unseen.explorer.explore import prepare
+
+    given: dict[str, Any] = {"embedding" if isinstance(method, Embedding) else "method": method}
+    with progress("looking for missing classes") as move:
+        return prepare(graph, labels, on_step=move, **given, **options)

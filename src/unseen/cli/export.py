@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from unseen.cli import options
-from unseen.cli.explore import PageOptions
+from unseen.cli.explore import PageOptions, load_subject
 from unseen.cli.inputs import NewClasses, Search
 from unseen.cli.output import print_json, progress, tell_output
 from unseen.data.files import refuse_overwriting, require_writable
@@ -31,7 +31,7 @@ def export(
         raise OutputError(msg)
     refuse_overwriting(output, [*search.paths(source), search.embedding])
     require_writable(output, example=OUTPUT.name)
-    _, subject = search.load_subject(source, 0, new)
+    _, subject = load_subject(search, source, 0, new)
 
     import pyarrow.parquet as pq
 

@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from unseen.cli import options, skip_pandas
 from unseen.cli.options import NAME, As
@@ -20,7 +20,6 @@ from unseen.params import Limits
 if TYPE_CHECKING:
     from unseen.discovery.result import Discovery
     from unseen.embedding import Embedding
-    from unseen.explorer import Subject
     from unseen.graph import Graph
     from unseen.labels import Labels
     from unseen.methods.base import Method
@@ -360,30 +359,9 @@ class Search(Settings):
         own = {"truth": truth, "target": self.target, "budget": budget, "random_state": self.seed}
         return {**own, **new.arguments()}
 
-    def load_subject(self, source: str | None, budget: int, new: NewClasses) -> tuple[str, Subject]:
-        """Return the name of the data and what a page shows of them; without a source, of the embedding alone."""
-        method: Any = self.choose_method(self.seed)
-        path = cast(Path, self.embedding)  # there is one, or a source
-        data = self.load_without_graph(path, method) if source is None else self.load(source)
-        labels = self.hide_labels(data, self.seed)[0]
-        graph = None if source is None else data.graph
-        return data.name, find_subject(graph, labels, method, self.page_options(data, labels, budget, new))
-
     def print_report(self, data: LoadedGraph, content: Mapping[str, Any]) -> None:
         """Print the JSON report of a search."""
         print_json({"source": data.name, "seed": self.seed, **content})
-
-
-def find_subject(
-    graph: Graph | None, labels: Labels | None, method: Any, options: Mapping[str, Any]
-) -> Subject:
-    """Return what a page shows: the embedding and what the labels miss, with a progress bar."""
-    from unseen.embedding import Embedding
-    from unseen.explorer.explore import prepare
-
-    given: dict[str, Any] = {"embedding" if isinstance(method, Embedding) else "method": method}
-    with progress("looking for missing classes") as move:
-        return prepare(graph, labels, on_step=move, **given, **options)
 
 
 def load_embedding(path: Path) -> Embedding:

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from unseen.cli import options
-from unseen.cli.explore import BUDGET, PageOptions
-from unseen.cli.inputs import NewClasses, Search, find_subject
+from unseen.cli.explore import BUDGET, PageOptions, find_subject
+from unseen.cli.inputs import NewClasses, Search
 from unseen.cli.output import progress, say
 from unseen.cli.suggest import RandomQuestions
 from unseen.errors import UsageError, logger, need_library

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 import scipy.sparse as sp
 
@@ -33,15 +32,11 @@ def prepare(
     target: str | None = None,
     budget: int = 20,
     random: int = 0,
-    n_classes: int | None = None,
-    names: Mapping[str, str] | None = None,
-    encoder: Any = None,
-    fdr: float = 0.1,
-    rates: Literal["same", "differ"] = "same",
     random_state: RandomState = 0,
     on_step: Progress = None,
+    **classes: Any,
 ) -> Subject:
-    """Return the subject of a page, computed from what :func:`unseen.explore` takes.
+    """Return the subject of a page, computed from what :func:`unseen.explore` takes; `classes` go to discovery.
 
     Examples
     --------
@@ -91,16 +86,7 @@ def prepare(
             )
         return Subject(vectors, shown, labels, truth, None, first)
     discovery = discover(
-        common,
-        common_labels,
-        method=embedding or method,
-        n_classes=n_classes,
-        names=names,
-        encoder=encoder,
-        fdr=fdr,
-        rates=rates,
-        random_state=rng,
-        on_step=on_step,
+        common, common_labels, method=embedding or method, random_state=rng, on_step=on_step, **classes
     )
     suggestions = suggest_from(discovery, budget, random, seed_of(random_state) or 0) if budget else None
     return Subject(embedding or discovery.embedding, shown, labels, truth, discovery, suggestions)

@@ -73,16 +73,16 @@ class Draws:
         return torch.argsort(self._on_device ^ _SIGN)
 
 
-class Numbers:
+class Numbers(Draws):
     """Uniform random numbers on a device, from one seed."""
 
     def __init__(self, seed: int, device: torch.device) -> None:
-        self._draws = Draws(np.array([seed], dtype=np.uint64), device)
+        super().__init__(np.array([seed], dtype=np.uint64), device)
 
     def uniform(self, count: int) -> torch.Tensor:
         """Return numbers in [0, 1), in float64 where the device has it."""
-        digits, kind = (24, torch.float32) if self._draws.device.type == "mps" else (53, torch.float64)
-        return (self._draws.bits(count)[0] >> (64 - digits) & (1 << digits) - 1).to(kind) * 2.0**-digits
+        digits, kind = (24, torch.float32) if self.device.type == "mps" else (53, torch.float64)
+        return (self.bits(count)[0] >> (64 - digits) & (1 << digits) - 1).to(kind) * 2.0**-digits
 
     def integers(self, stop: int, count: int) -> torch.Tensor:
         """Return integers from 0 to `stop` - 1."""
