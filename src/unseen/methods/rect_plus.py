@@ -31,7 +31,6 @@ from unseen.methods.homophily import measure_homophily
 from unseen.methods.selection import add_others, choose_views, leave_one_out
 from unseen.methods.views import (
     COLUMNS,
-    FOR_DIFFERENT_NEIGHBOURS,
     OPERATORS,
     WALKS,
     Pool,
@@ -167,7 +166,7 @@ class RECTPlus(Method):
             logger.info("%s: too few labels to choose views by, so %s", self._name, first_of(default))
             return default, {}
         differ = not measure_homophily(pool.graph, labels, pool.run).holds
-        offered = [n for n in pool.names if differ or n.split("/")[1] not in FOR_DIFFERENT_NEIGHBOURS]
+        offered = [name for name in pool.names if differ or not name.endswith("/twice")]
         at = {name: pool.run.gather(view)[order] for name, view in pool.at(rows, offered).items()}
         found = {name: leave_one_out(view, truth) for name, view in at.items()}
         features = [name for name in found if not needs_structure(name)]

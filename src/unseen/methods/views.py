@@ -3,11 +3,10 @@
 A view is a base and what the graph does to it, ``base/operator``. Bases are features after SVD, weighted and plain,
 and of the structure degrees, rows of the adjacency after SVD, and factorisations of the logarithm of the walk matrix;
 where the graph is large, eigenvectors of the normalised adjacency take the place of the last two. Operators are nothing
-(``raw``) and personalised smoothing (``near``, ``middle``, ``far``). Where labels say that neighbours differ, there are
-also the mean over second neighbours (``second``), and two steps of smoothing and nothing else (``weighted/twice``).
-Rows have length 1, but for ``weighted/twice`` and
-``degree/raw``: their lengths say how many neighbours a node has. Which views serve differs from graph to graph;
-:mod:`unseen.methods.selection` chooses.
+(``raw``), personalised smoothing (``near``, ``middle``, ``far``), and the mean over second neighbours (``second``).
+Where labels say that neighbours differ, there are also two steps of smoothing and nothing else (``weighted/twice``).
+Rows have length 1, but for ``weighted/twice`` and ``degree/raw``: their lengths say how many neighbours a node has.
+Which views serve differs from graph to graph; :mod:`unseen.methods.selection` chooses.
 
 Only the bases of the structure and the axes of features are kept. Views are made when they are asked for, some columns
 at a time: at the labelled rows for the choice, and whole for those that were chosen.
@@ -51,8 +50,7 @@ OPERATORS = {
     "eigen": ("raw",),
     "degree": ("raw",),
 }
-FOR_DIFFERENT_NEIGHBOURS = ("second", "twice")
-"""What is done with each base; the last two where the labels say that neighbours differ."""
+"""What is done with each base; ``twice`` where the labels say that neighbours differ."""
 WALKS = {"walk": 0.2, "sharp-walk": 1.0}
 """Views of the walk matrix, and their negatives: the fewer, the more of the small entries is kept."""
 LARGE, CHOICE_COLUMNS = 30_000, 128
