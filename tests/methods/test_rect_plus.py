@@ -12,6 +12,7 @@ from unseen.data.generators import planted_roles
 from unseen.engine.run import Run
 from unseen.errors import InputError, UnsupportedError
 from unseen.linalg.reduction import weighted
+from unseen.methods import selection
 from unseen.methods import views as pool_module
 from unseen.methods.views import OPERATORS, Pool, degree_columns, needs_structure, reductions, structure_bases
 
@@ -167,6 +168,28 @@ def test_likeness_is_the_correlation_of_features_along_edges(planted: unseen.Dat
     expected = (centred[src] * centred[dst]).sum() / (centred[src] ** 2).sum()
     assert pool.likeness == pytest.approx(expected, abs=1e-4)
     assert Pool(graph, {}, {}, run).likeness == 1
+
+
+def halves_known_to_one_kind_each() -> tuple[unseen.Graph, unseen.Labels]:
+    """Return a graph whose edges tell a, b and the rest apart, and whose features tell c from d."""
+    rng = np.random.default_rng(0)
+    blocks, classes = np.repeat([0, 1, 2], [60, 60, 120]), np.repeat([0, 1, 2, 3], 60)
+    near = rng.random((240, 240)) < np.where(blocks[:, None] == blocks, 0.2, 0.01)
+    upper = np.triu(near, 1)
+    features = rng.standard_normal((240, 6)) * 0.1
+    features[classes == 2, 0] += 1
+    features[classes == 3, 1] += 1
+    graph = unseen.Graph(sp.csr_array((upper | upper.T).astype(float)), features, np.arange(240))
+    return graph, unseen.Labels.from_values(list(np.array(list("abcd"))[classes]), graph.node_ids)
+
+
+def test_structure_and_features_stand_side_by_side_where_each_knows_half() -> None:
+    graph, labels = halves_known_to_one_kind_each()
+    method = unseen.RECTPlus(random_state=0).fit(graph, labels)
+    vectors = method.embedding_.vectors
+    best = max(method.view_scores_.values())
+    assert len({name.split("/")[0] for name in method.views_}) > 1
+    assert selection.leave_one_out(vectors, labels.indicator.toarray()).mean() > best - 0.01
 
 
 @pytest.mark.slow

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from unseen.methods import selection
-from unseen.methods.selection import choose_views, hits, leave_one_out, leave_one_out_of_kernel
+from unseen.methods.selection import add_others, choose_views, hits, leave_one_out, leave_one_out_of_kernel
 
 
 def blobs(n: int = 60, noise: float = 0.3, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -76,3 +76,15 @@ def test_the_strength_with_most_hits_counts() -> None:
             patch.setattr(selection, "RIDGES", [ridge])
             each.append(leave_one_out(V, truth).mean())
     assert found.mean() == max(each)
+
+
+def test_others_join_where_they_clearly_help_and_not_otherwise() -> None:
+    rng = np.random.default_rng(0)
+    group = rng.integers(0, 4, 200)
+    truth = np.eye(4, dtype=bool)[group]
+    half, other = (np.eye(2)[part] + 0.1 * rng.standard_normal((200, 2)) for part in (group // 2, group % 2))
+    at = {"features": half, "structure": other, "noise": rng.standard_normal((200, 2))}
+    found = {name: leave_one_out(view, truth) for name, view in at.items()}
+    assert add_others(["features"], ["features"], [], found, at, truth) == ["features", "structure"]
+    kept = {name: found[name] for name in ("features", "noise")}
+    assert add_others(["features"], ["features"], [], kept, at, truth) == ["features"]

@@ -26,12 +26,13 @@ from unseen.engine.sparse import Matrix, inverse
 from unseen.errors import InputError
 from unseen.graph import Graph
 from unseen.ids import Ints
+from unseen.ids import Singles as Vectors
 from unseen.linalg.normalize import l2_rows
 from unseen.linalg.reduction import Reduction, column_weights
 from unseen.linalg.svd import orthonormal
 from unseen.linalg.walk import log_walk_vectors
 from unseen.methods.joined import JoinedViews
-from unseen.methods.views import COLUMNS, LARGE, WALKS, Pool, Vectors, is_large
+from unseen.methods.views import COLUMNS, LARGE, WALKS, Pool, is_large
 from unseen.randomness import keyed_uniform, node_keys
 
 Array = npt.NDArray[Any]

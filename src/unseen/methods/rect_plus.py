@@ -4,12 +4,9 @@ RECT's idea, what the seen classes say about features beside the structure of th
 
 1. *Views without labels.* Features after SVD, weighted and plain, as they are and smoothed over the graph; rows of the
    adjacency and walks, or eigenvectors where the graph is large; degrees. See :mod:`unseen.methods.views`.
-2. *What each is worth.* Ridge regression on every view, tested by leaving one labelled node out.
-3. *Choice inside the seen labels.* All views that find as many labels as the best one, up to a standard error, are
-   taken. With fewer than a hundred labelled nodes, or where labels say that neighbours differ, views of features are
-   preferred: one of the structure alone takes their place only if it finds more labels by two standard errors. See
-   :mod:`unseen.methods.selection`.
-4. *Together.* Depths of smoothing of one base become their mean, all views get one spread and stand side by side, and
+2. *Choice inside the seen labels.* Ridge regression on every view, tested by leaving one labelled node out. All views
+   that find as many labels as the best one, up to a standard error, are taken. See :mod:`unseen.methods.selection`.
+3. *Together.* Depths of smoothing of one base become their mean, all views get one spread and stand side by side, and
    the columns are reduced to `n_components`.
 
 What was tried and measured is in `paper/docs/notes/rect-plus.md`.
@@ -21,28 +18,19 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from unseen.engine.run import Run
 from unseen.engine.sparse import GraphPart, gather_graph, gather_rows
 from unseen.errors import InputError, UnsupportedError, first_of, logger, unknown_name
 from unseen.graph import Graph, Need
-from unseen.ids import Ints
+from unseen.ids import Ints, Singles
 from unseen.labels import Labels
 from unseen.linalg.reduction import Reduction
 from unseen.methods.base import Method, Traits, Vectors
 from unseen.methods.homophily import measure_homophily
-from unseen.methods.selection import (
-    ALIKE,
-    Rows,
-    choose_views,
-    is_clearly_more,
-    leave_one_out,
-    leave_one_out_of_kernel,
-)
+from unseen.methods.selection import add_others, choose_views, leave_one_out
 from unseen.methods.views import (
     COLUMNS,
-    FOR_DIFFERENT_NEIGHBOURS,
     OPERATORS,
     WALKS,
     Pool,
@@ -58,8 +46,6 @@ from unseen.randomness import child_seed, node_keys
 if TYPE_CHECKING:
     from unseen.engine.memory import Job
     from unseen.methods.paths import PathPool
-
-Table = npt.NDArray[np.float32]
 
 FEWEST_LABELLED, FEW_LABELLED, MOST_LABELLED = 10, 100, 2000
 """Below so many labelled nodes nothing is chosen; below so many views of features are preferred; of more than so many,
@@ -134,7 +120,7 @@ class RECTPlus(Method):
         vectors, self.scales_, self.mix_ = run.once(key, lambda: self._join_views(pool))
         return vectors
 
-    def _join_views(self, pool: Pool | PathPool) -> tuple[Table, Table, Table]:
+    def _join_views(self, pool: Pool | PathPool) -> tuple[Singles, Singles, Singles]:
         """Return vectors of the chosen views, which labels change no more, and what makes them for new nodes."""
         joined = pool.side_by_side(self.views_)
         width = self._components(self.n_components, joined.shape[1], "the data supports no more")
@@ -180,13 +166,13 @@ class RECTPlus(Method):
             logger.info("%s: too few labels to choose views by, so %s", self._name, first_of(default))
             return default, {}
         differ = not measure_homophily(pool.graph, labels, pool.run).holds
-        offered = [n for n in pool.names if differ or n.split("/")[1] not in FOR_DIFFERENT_NEIGHBOURS]
+        offered = [name for name in pool.names if differ or not name.endswith("/twice")]
         at = {name: pool.run.gather(view)[order] for name, view in pool.at(rows, offered).items()}
         found = {name: leave_one_out(view, truth) for name, view in at.items()}
-        prefer_features = differ or len(truth) < FEW_LABELLED
-        preferred = [name for name in found if prefer_features and not needs_structure(name)]
+        features = [name for name in found if not needs_structure(name)]
+        preferred = features if differ or len(truth) < FEW_LABELLED else []
         names = pool.names if pool.takes_all else choose_views(found, preferred)
-        names = _with_signs(names, pool.signs, at, truth)
+        names = add_others(names, features, pool.signs, found, at, truth)
         scores = {name: round(float(each.mean()), 4) for name, each in found.items()}
         for name in sorted(scores, key=lambda name: -scores[name]):
             self.family_scores_.setdefault(family_of(name), scores[name])
@@ -259,27 +245,6 @@ def _checked_names(names: Sequence[str], views: list[str]) -> list[str]:
         if name not in views:
             raise unknown_name("view in `views`", name, views)
     return list(dict.fromkeys(names))
-
-
-def _with_signs(
-    names: list[str], signs: Sequence[str], at: dict[str, Table], truth: npt.NDArray[np.bool_]
-) -> list[str]:
-    """Return the names and those of views of signs, unless fewer labels are found with these."""
-
-    def find(chosen: Sequence[str]) -> Rows:
-        return leave_one_out_of_kernel(np.sum([_kernel(at[name]) for name in chosen], axis=0), truth)
-
-    joining = [name for name in signs if name not in names]
-    if joining and is_clearly_more(find(names), find([*names, *joining]), ALIKE):
-        return names
-    return [*names, *joining]
-
-
-def _kernel(vectors: Table) -> npt.NDArray[np.float64]:
-    """Return the products of all rows with each other, centred, for vectors of mean squared length 1."""
-    centred = vectors - vectors.mean(axis=0)
-    kernel = np.asarray(centred @ centred.T, dtype=np.float64)
-    return kernel / (np.trace(kernel) / len(kernel) or 1.0)
 
 
 def family_of(name: str) -> str:

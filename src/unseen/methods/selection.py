@@ -6,7 +6,7 @@ form. The views that find as many labels as the best one, up to a standard error
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,8 +21,8 @@ Rows = npt.NDArray[np.float64]
 RIDGES = np.logspace(-2.5, 1, 8)
 """Strengths of the ridge, in units of the mean squared length of the rows."""
 ALIKE, CLEARLY = 1.0, 2.0
-"""Standard errors of a difference of labels found up to which views are as good as the best, and above which another
-view takes the place of preferred ones."""
+"""Standard errors of a difference of labels found up to which views are as good as the best, and above which others
+take the place of preferred ones or join."""
 
 
 def leave_one_out(V: Dense, truth: Mask) -> Rows:
@@ -53,6 +53,16 @@ def leave_one_out_of_kernel(K: Dense, truth: Mask) -> Rows:
     squares, left = eigh(K - mean - mean[:, None] + mean.mean())
     squares = np.maximum(squares, 0.0)
     return _most_hits(left * np.sqrt(squares), squares, truth)
+
+
+def _find_together(views: Sequence[Dense], truth: Mask) -> Rows:
+    """Do as :func:`leave_one_out` does, for several views of one spread together."""
+    total = np.zeros((len(truth), len(truth)))
+    for view in views:
+        centred = view - view.mean(axis=0)
+        kernel = np.asarray(centred @ centred.T, dtype=np.float64)
+        total += kernel / (np.trace(kernel) / len(kernel) or 1.0)
+    return leave_one_out_of_kernel(total, truth)
 
 
 def _most_hits(X: Dense, squares: Dense, truth: Mask) -> Rows:
@@ -102,6 +112,38 @@ def choose_views(found: Mapping[str, Rows], preferred: Collection[str]) -> list[
         found = some
     best = _best(found)
     return [name for name in found if not is_clearly_more(best, found[name], ALIKE)]
+
+
+def add_others(
+    names: list[str],
+    features: Collection[str],
+    signs: Sequence[str],
+    found: Mapping[str, Rows],
+    at: Mapping[str, Dense],
+    truth: Mask,
+) -> list[str]:
+    """Return the names, those of views of the structure beside features or the reverse, and those of signs.
+
+    The best of the other kind join if with them clearly more labels are found; views of signs join unless with them
+    fewer are found.
+
+    Parameters
+    ----------
+    names, features, signs : collections of str
+        The views that were chosen, and which views are of features and of signs.
+    found, at, truth : mapping, mapping and boolean ndarray
+        As for :func:`choose_views`; rows of the views at the labelled nodes, and their labels.
+    """
+
+    def find(chosen: Sequence[str]) -> Rows:
+        return _find_together([at[name] for name in chosen], truth)
+
+    others = {name: rows for name, rows in found.items() if (name in features) != (names[0] in features)}
+    if others and not others.keys() & set(names):
+        more = [*names, *choose_views(others, [])]
+        names = more if is_clearly_more(find(more), find(names), CLEARLY) else names
+    more = list(dict.fromkeys([*names, *signs]))
+    return names if signs and is_clearly_more(find(names), find(more), ALIKE) else more
 
 
 def _best(found: Mapping[str, Rows]) -> Rows:

@@ -3,11 +3,10 @@
 A view is a base and what the graph does to it, ``base/operator``. Bases are features after SVD, weighted and plain,
 and of the structure degrees, rows of the adjacency after SVD, and factorisations of the logarithm of the walk matrix;
 where the graph is large, eigenvectors of the normalised adjacency take the place of the last two. Operators are nothing
-(``raw``) and personalised smoothing (``near``, ``middle``, ``far``). Where labels say that neighbours differ, there are
-also the mean over second neighbours (``second``), and two steps of smoothing and nothing else (``weighted/twice``).
-Rows have length 1, but for ``weighted/twice`` and
-``degree/raw``: their lengths say how many neighbours a node has. Which views serve differs from graph to graph;
-:mod:`unseen.methods.selection` chooses.
+(``raw``), personalised smoothing (``near``, ``middle``, ``far``), and the mean over second neighbours (``second``).
+Where labels say that neighbours differ, there are also two steps of smoothing and nothing else (``weighted/twice``).
+Rows have length 1, but for ``weighted/twice`` and ``degree/raw``: their lengths say how many neighbours a node has.
+Which views serve differs from graph to graph; :mod:`unseen.methods.selection` chooses.
 
 Only the bases of the structure and the axes of features are kept. Views are made when they are asked for, some columns
 at a time: at the labelled rows for the choice, and whole for those that were chosen.
@@ -20,11 +19,12 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from unseen.engine.run import Run
 from unseen.engine.sparse import Matrix, inverse
 from unseen.graph import Graph
+from unseen.ids import Ints
+from unseen.ids import Singles as Vectors
 from unseen.linalg.lanczos import leading_eigenvectors
 from unseen.linalg.normalize import l2_rows, to_unit_rows
 from unseen.linalg.reduction import Reduction, column_weights
@@ -33,8 +33,6 @@ from unseen.linalg.svd import truncated_svd
 from unseen.linalg.walk import log_walk_vectors
 from unseen.methods.joined import JoinedViews
 from unseen.randomness import node_keys
-
-Vectors = npt.NDArray[np.float32]
 
 COLUMNS = {"weighted": 400, "plain": 200, "rows": 200, "walk": 256, "eigen": 64}
 """Columns of the bases, at most."""
@@ -52,8 +50,7 @@ OPERATORS = {
     "eigen": ("raw",),
     "degree": ("raw",),
 }
-FOR_DIFFERENT_NEIGHBOURS = ("second", "twice")
-"""What is done with each base; the last two where the labels say that neighbours differ."""
+"""What is done with each base; ``twice`` where the labels say that neighbours differ."""
 WALKS = {"walk": 0.2, "sharp-walk": 1.0}
 """Views of the walk matrix, and their negatives: the fewer, the more of the small entries is kept."""
 LARGE, CHOICE_COLUMNS = 30_000, 128
@@ -236,7 +233,7 @@ class Pool:
         base = name.split("/")[0]
         return len(self.ways[base].axes) if base in self.ways else int(self.bases[base].shape[1])
 
-    def at(self, rows: npt.NDArray[np.int64], names: Iterable[str]) -> dict[str, Vectors]:
+    def at(self, rows: Ints, names: Iterable[str]) -> dict[str, Vectors]:
         """Return the given rows of some views, of few columns where the graph is large; rows of length 1."""
         most, smoother = (
             CHOICE_COLUMNS if is_large(self.graph.n_nodes) else max(COLUMNS.values()),
@@ -245,10 +242,9 @@ class Pool:
         views: dict[str, Vectors] = {}
         for base, of_base in _group(names, lambda name: name.split("/")[0]).items():
             made: dict[str, list[Vectors]] = {name: [] for name in of_base}
+            wanted = {name: (name,) for name in of_base}
             for block in self._blocks(min(most, self._columns(base))):
-                for name, part in self._make(
-                    smoother, self.base(base, block), {n: (n,) for n in of_base}, rows
-                ):
+                for name, part in self._make(smoother, self.base(base, block), wanted, rows):
                     made[name].append(part)
             for name, parts in made.items():
                 view = np.hstack(parts)
@@ -259,7 +255,7 @@ class Pool:
         """Return some views, whole, with room for `further` ones; depths of smoothing of one base become their mean."""
         kinds = _group(names, kind_of)
         widths = [self._columns(of_kind[0]) for of_kind in kinds.values()]
-        joined = JoinedViews(self.n_rows, [*widths, *further], self.run)
+        joined = JoinedViews(len(self.graph.node_ids), [*widths, *further], self.run)
         smoother = self.smoother
         for (base, _), of_kind in kinds.items():
             blocks = (
@@ -270,13 +266,8 @@ class Pool:
             joined.add(blocks, unit=not keeps_lengths(of_kind[0]))
         return joined
 
-    @property
-    def n_rows(self) -> int:
-        """Rows of this process."""
-        return len(self.graph.node_ids)
-
     def _blocks(self, columns: int) -> list[slice]:
-        width = columns_at_once(self.n_rows)
+        width = columns_at_once(len(self.graph.node_ids))
         return [slice(first, min(first + width, columns)) for first in range(0, columns, width)]
 
     def _make(
