@@ -22,7 +22,7 @@ import unseen.discovery
 from unseen.discovery.captions import caption
 from unseen.discovery.count import MAX_CLASSES, count_classes
 from unseen.discovery.groups import class_metric, merge_clusters, sort_into_groups
-from unseen.discovery.guarantees import NO_GUARANTEE
+from unseen.discovery.guarantees import Guarantee
 from unseen.discovery.result import ClassCount
 from unseen.discovery.sampling import find_concentration
 from unseen.discovery.save import save_suggestions
@@ -345,7 +345,7 @@ def test_numbers_and_groups_are_withheld_where_the_self_test_failed(case, aurocs
     assert "recovered poorly" in test.verdict
     classes = tuple(dataclasses.replace(each, fdr=None) for each in case.found.classes)
     failed = dataclasses.replace(
-        case.found, self_test=test, classes=classes, guarantee=NO_GUARANTEE, bounds=None
+        case.found, self_test=test, classes=classes, guarantee=Guarantee(False, "Unknown."), bounds=None
     )
     text = " ".join(failed.summary().split())
     assert "cannot be estimated" in text

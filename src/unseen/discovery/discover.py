@@ -248,6 +248,7 @@ def _discover(
         coverage=make_coverage(graph, given, ranking, (float(p.sum()), max(float(p.sum()), if_hard)), test),
         embedding=ranking.embedding,
         evidence=pa.table({"node": ids, **_find_evidence(ranking, unlabelled, errors)}),
+        labels=given,
         guarantee=guarantee,
         fdr=fdr,
         bounds=errors,
