@@ -88,7 +88,7 @@ class FoundClass:
     probability : float
         Mean of its nodes' probabilities of belonging to no labelled class.
     group : str
-        ``new-1``, ``new-2``, ...: what `Discovery.nodes` calls it in the column ``group``; `name` when not given.
+        ``new-1``, ``new-2``, ...: what `Discovery.nodes` calls it in the column ``group``.
     name_confidence : float or None
         Share of its nodes that the name fits; None where it has no name.
     fdr : float or None
@@ -96,7 +96,7 @@ class FoundClass:
 
     Examples
     --------
-    >>> result = FoundClass("new-1", 2, ("mail", "smtp"), "words", ("exim", "mutt"), "net", 0.4, 0.75, 0.9)
+    >>> result = FoundClass("new-1", 2, ("mail", "smtp"), "words", ("exim", "mutt"), "net", 0.4, 0.75, 0.9, "new-1")
     >>> result.to_dict()["typical"]
     ['exim', 'mutt']
     """
@@ -110,12 +110,9 @@ class FoundClass:
     nearest_similarity: float | None
     edge_ratio: float | None
     probability: float
-    group: str = ""
+    group: str
     name_confidence: float | None = None
     fdr: float | None = None
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "group", self.group or self.name)
 
     _repr_html_ = as_html
 
