@@ -193,7 +193,12 @@ def test_random_answers_are_summed_up(case):
         "They suggest that about 10.0 % of the nodes without a label belong to classes without one (Good-Turing), in "
         "at least 1 more class (Chao's lower bound)."
     )
+    assert f"{found.certificate.sentence} (10 random answers, 1 with a new class)." in " ".join(
+        str(found).split()
+    )
+    assert found.to_json()["certificate"] == found.certificate.to_dict()
     assert certificate_sentences(case.found) == []
+    assert case.found.to_json()["certificate"] is None
 
 
 def test_reasons_of_a_node_have_a_sentence_for_high_and_low_ranks(case):
