@@ -64,7 +64,7 @@ def count_classes(
     metric : ndarray, shape (n, d)
         Their directions as `class_metric` gives them.
     new : ndarray of int64
-        Ints of the nodes that belong to no labelled class.
+        Rows of the nodes that belong to no labelled class.
     likely : ndarray, shape (n,)
         Column of the most likely labelled class of every node, -1 for the new ones.
     rng : Generator
