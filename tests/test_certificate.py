@@ -247,24 +247,6 @@ def test_one_negative_number_of_random_questions_is_refused():
 
 
 @pytest.mark.slow
-def test_discover_prints_the_certificate_where_there_are_random_answers(planted):
-    data, labels = planted
-    found = unseen.discover(data.graph, labels, random_state=0)
-    assert found.certificate is None
-    assert found.to_json()["certificate"] is None
-    assert "sure: at most" not in found.summary()
-    questions = unseen.suggest(data.graph, labels, budget=1, random=6, discovery=found, random_state=0)[:6]
-    truth = data.labels.to_lists()
-    answered = replace(found, labels=labels.with_answers(questions, [truth[each.node] for each in questions]))
-    certificate = answered.certificate
-    text = " ".join(answered.summary().split())
-    assert f"{certificate.sentence} (6 random answers, {certificate.n_new} with a new class)." in text
-    assert answered.to_json()["certificate"] == certificate.to_dict()
-    # one class was named by a single random answer: there may be more of that kind
-    assert ("Good-Turing" in text) == (certificate.expected_share > 0)
-
-
-@pytest.mark.slow
 def test_once_nothing_new_is_found_all_questions_are_random(planted, caplog):
     data, _ = planted
     known = data.labels.keep(np.flatnonzero(np.random.default_rng(0).random(240) < 0.4))

@@ -9,10 +9,8 @@ import gzip
 import json
 import re
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import scipy.sparse as sp
@@ -22,7 +20,7 @@ import unseen.discovery
 from unseen.discovery.captions import caption
 from unseen.discovery.count import MAX_CLASSES, count_classes
 from unseen.discovery.groups import class_metric, merge_clusters, sort_into_groups
-from unseen.discovery.guarantees import NO_GUARANTEE
+from unseen.discovery.guarantees import Guarantee
 from unseen.discovery.result import ClassCount
 from unseen.discovery.sampling import find_concentration
 from unseen.discovery.save import save_suggestions
@@ -35,7 +33,6 @@ from unseen.discovery.signals import (
     label_weights,
 )
 from unseen.discovery.space import make_space
-from unseen.discovery.summary import headline
 from unseen.discovery.truth import agreement_of
 from unseen.discovery.validation import (
     Fold,
@@ -309,30 +306,6 @@ def test_long_classes_stay_whole_where_round_clusters_would_cut_them():
     assert [len(group) for group in merge_clusters(vectors, place, np.ones(360), 2)] == [300, 60]
 
 
-def test_the_headline_adds_up(case):
-    p = case.found.nodes.column("unseen_probability").to_numpy()
-    sentence = headline(case.found)
-    assert f"About {p.sum():,.0f} of the other {len(p)} nodes ({100 * p.mean():.0f} %) belong to" in sentence
-    assert (
-        f"{(p > 0.5).sum():,} nodes have a probability above 0.5 (about {p[p > 0.5].sum():,.0f} of"
-        in sentence
-    )
-    assert case.found.coverage.expected_unseen == pytest.approx(p.sum())
-
-
-@pytest.mark.parametrize(
-    ("probabilities", "sentence"),
-    [
-        ([0.02, 0.48, 0.5], "About 1 of the other 3 nodes (33 %) belongs to missing classes: no node has a"),
-        ([0.9, 0.5, 0.5], "1 node has a probability above 0.5 (about 1 of them is expected to be new)"),
-        ([0.9, 0.5, 0.5], "about 1 more is expected"),
-    ],
-)
-def test_the_headline_is_grammatical(probabilities, sentence):
-    nodes = pa.table({"unseen_probability": probabilities})
-    assert sentence in headline(SimpleNamespace(nodes=nodes))
-
-
 @pytest.mark.parametrize("aurocs", [(0.6,), (0.7, 0.6), (0.79, 0.69, 0.85)])
 def test_numbers_and_groups_are_withheld_where_the_self_test_failed(case, aurocs):
     folds = [
@@ -345,7 +318,7 @@ def test_numbers_and_groups_are_withheld_where_the_self_test_failed(case, aurocs
     assert "recovered poorly" in test.verdict
     classes = tuple(dataclasses.replace(each, fdr=None) for each in case.found.classes)
     failed = dataclasses.replace(
-        case.found, self_test=test, classes=classes, guarantee=NO_GUARANTEE, bounds=None
+        case.found, self_test=test, classes=classes, guarantee=Guarantee(False, "Unknown."), bounds=None
     )
     text = " ".join(failed.summary().split())
     assert "cannot be estimated" in text

@@ -92,7 +92,7 @@ def test_a_candidate_that_is_known_by_name_has_it(case: Any) -> None:
 
 def test_several_labels_are_joined() -> None:
     labels = unseen.Labels.from_values([["b", "a"], "a"], ["x", "y"])
-    assert predict_classes(labels.node_ids.tolist(), labels).to_pylist() == [
+    assert predict_classes(labels).to_pylist() == [
         {"node": "x", "class": "a|b", "probability": 1.0, "status": "labelled"},
         {"node": "y", "class": "a", "probability": 1.0, "status": "labelled"},
     ]

@@ -99,6 +99,7 @@ LISTS = [
         (3, 0.1, 2, HOLDS),
         "3 nodes are selected; lists like this are on average at most 10 % false, if your labels",
     ),
+    ((1, 0.05, 4, HOLDS), "1 node is selected; lists like this are"),
     ((0, 0.1, 2, HOLDS), "Too few labels for a list at 10 %"),  # the bound is above 0
     ((0, 0.05, 0, HOLDS), "No node is selected at 5 %: no class is missing, or there are too few labels"),
     ((0, 0.1, None, FAILS), "No error rate: there is one labelled class."),
@@ -134,13 +135,6 @@ def test_a_range_is_given_where_hard_classes_make_a_difference(case):
     )
     near = replace(case.found, coverage=replace(coverage, expected_unseen=100.0, expected_if_hard=105.0))
     assert hard_sentence(near) == ""
-
-
-def test_no_estimate_is_said_where_the_test_failed(case):
-    test = judge(recover(0.6, 0.6), ("c0", "c2"), np.full(2, 100))
-    text = " ".join(replace(case.found, self_test=test).summary().split())
-    assert "How many nodes and classes are missing cannot be estimated." in text
-    assert "They seem to form" not in text
 
 
 def with_probabilities(found: Any, p: Any) -> Any:
@@ -193,7 +187,12 @@ def test_random_answers_are_summed_up(case):
         "They suggest that about 10.0 % of the nodes without a label belong to classes without one (Good-Turing), in "
         "at least 1 more class (Chao's lower bound)."
     )
+    assert f"{found.certificate.sentence} (10 random answers, 1 with a new class)." in " ".join(
+        str(found).split()
+    )
+    assert found.to_json()["certificate"] == found.certificate.to_dict()
     assert certificate_sentences(case.found) == []
+    assert case.found.to_json()["certificate"] is None
 
 
 def test_reasons_of_a_node_have_a_sentence_for_high_and_low_ranks(case):

@@ -15,6 +15,7 @@ import pytest
 import scipy.sparse as sp
 
 import unseen
+from unseen.discovery.guarantees import Guarantee
 from unseen.discovery.result import ClassCount, Discovery, FoundClass
 from unseen.discovery.sampling import LabelCoverage
 from unseen.discovery.suggest import Suggestion
@@ -93,6 +94,8 @@ def subject() -> Subject:
         ),
         unseen.Embedding(vectors, ids),
         pa.table({"node": nodes.column("node"), "no_class_fits": p, "neighbourhood": [None] * len(p)}),
+        labels,
+        Guarantee(False, "No error rate was computed."),
         questions=members[:2],
     )
     suggestions = [

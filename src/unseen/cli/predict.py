@@ -29,7 +29,7 @@ def predict(source: options.Source, *, output: NodeTable = None, new: NewClasses
 
     if labels is not None and len(labels.labelled) == data.graph.n_nodes:
         logger.warning("every node has a label, so there is nothing to predict")
-        table = predict_classes(data.graph.node_ids.tolist(), labels.align_to(data.graph))
+        table = predict_classes(labels.align_to(data.graph))
     else:
         table = search.find_classes(data, labels, method, new).predictions()
     statuses = Counter(table["status"].to_pylist())

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -194,19 +194,20 @@ def _judge(
     axes = principal_axes(unit_vectors(vectors.vectors, rng))
     columns = np.flatnonzero(labels.counts)
     indicator = labels.indicator[:, columns].toarray()
-    listed = _list_issues(axes, graph, indicator)
-    precision = _expected_precision(axes, graph, indicator, listed, rng)
-    order = np.argsort(-listed.wrong, kind="stable") if precision >= TRUSTED else np.zeros(0, dtype=np.int64)
+    keys, likely, wrong = _list_issues(axes, graph, indicator)
+    precision = _expected_precision(axes, graph, indicator, keys, rng)
+    order = np.argsort(-wrong, kind="stable") if precision >= TRUSTED else np.zeros(0, dtype=np.int64)
     confirmed = [node for node, answer in labels.answers.items() if answer == CONFIRMED]
-    order = order[~np.isin(listed.row[order], match_ids(as_ids(confirmed), graph.node_ids))]
+    rows = keys[order] // len(columns)
+    is_open = ~np.isin(rows, match_ids(as_ids(confirmed), graph.node_ids))
+    order, rows = order[is_open], rows[is_open]
     names = np.array([labels.classes[k] for k in columns], dtype=object)
-    nodes = listed.row[order]
     table = pa.table(
         {
-            "node": id_array(graph.node_ids[nodes]),
-            "label": pa.array(names[listed.given[order]], pa.string()),
-            "likely_class": pa.array(names[listed.likely[order]], pa.string()),
-            "probability": pa.array(listed.wrong[order], pa.float64()),
+            "node": id_array(graph.node_ids[rows]),
+            "label": pa.array(names[keys[order] % len(columns)], pa.string()),
+            "likely_class": pa.array(names[likely[order]], pa.string()),
+            "probability": pa.array(wrong[order], pa.float64()),
         },
         metadata={"unseen.expected_precision": f"{precision:.4f}"},
     )
@@ -215,34 +216,24 @@ def _judge(
     return issues, names[indicator.sum(axis=0) == 1].tolist()
 
 
-class _Issues(NamedTuple):
-    """Labels that are probably wrong: row, given and likely class of each, and the probability."""
-
-    row: Ints
-    given: Ints
-    likely: Ints
-    wrong: Floats
-
-
-def _list_issues(axes: Axes, graph: Graph, indicator: Mask) -> _Issues:
-    """Compare each label with what all other labels say."""
-    rows = np.flatnonzero(indicator.any(axis=1))
+def _list_issues(axes: Axes, graph: Graph, indicator: Mask) -> tuple[Ints, Ints, Floats]:
+    """Compare each label with what all others say: keys (row x classes + class), likely classes and probabilities."""
+    rows, keys = np.flatnonzero(indicator.any(axis=1)), np.flatnonzero(indicator)
     linked = sp.csr_array(graph.adjacency != 0).astype(np.float64)
     linked.setdiag(0)
     # the share of each class among the labelled neighbours, one more of which counts for none
     around = linked @ indicator.astype(np.float64) / (1 + linked @ indicator.any(axis=1))[:, None]
     p, share = _predict(class_scores(axes, indicator)[rows], around[rows], indicator[rows])
-    node, given = (np.asarray(part, dtype=np.int64) for part in np.nonzero(indicator[rows]))
     as_right, as_wrong = _likelihoods(p, share, indicator[rows])
     wrong = np.asarray(as_wrong / (as_right + as_wrong + 1e-300))
-    likely = np.where(indicator[rows], -1.0, p)[node].argmax(axis=1)
+    likely = np.where(indicator[rows], -1.0, p)[np.nonzero(indicator[rows])[0]].argmax(axis=1)
     single = indicator.sum(axis=0) == 1  # without its one label nothing speaks for such a class
-    listed = (wrong > 0.5) & ~single[given]
-    return _Issues(rows[node[listed]], given[listed], likely[listed], wrong[listed])
+    listed = (wrong > 0.5) & ~single[keys % indicator.shape[1]]
+    return keys[listed], likely[listed], wrong[listed]
 
 
 def _expected_precision(
-    axes: Axes, graph: Graph, indicator: Mask, listed: _Issues, rng: np.random.Generator
+    axes: Axes, graph: Graph, indicator: Mask, first: Ints, rng: np.random.Generator
 ) -> float:
     """Return the share of the list that is expected to be wrong, measured by changing labels that are not listed.
 
@@ -252,12 +243,10 @@ def _expected_precision(
     would look as if all its labels were wrong.
     """
     n_classes = indicator.shape[1]
-    first = listed.row * n_classes + listed.given
     shares, repeats = [], 5
     for _ in range(repeats):
         changed, wrong = _change_labels(indicator, first, rng)
-        second = _list_issues(axes, graph, changed)
-        keys = second.row * n_classes + second.given
+        keys = _list_issues(axes, graph, changed)[0]
         if not len(keys):  # it says nothing of a list
             continue
         found, again = int(np.isin(keys, wrong).sum()), int(np.isin(keys, first).sum())
@@ -266,8 +255,9 @@ def _expected_precision(
         shares.append(precision * (again / len(first) if len(first) else 1.0))
     if not shares:
         return 0.0
-    believed = np.bincount(listed.given, minlength=n_classes) <= MAX_WRONG * indicator.sum(axis=0)
-    return float(np.median(shares) * (believed[listed.given].mean() if len(first) else 1.0))
+    given = first % n_classes
+    believed = np.bincount(given, minlength=n_classes) <= MAX_WRONG * indicator.sum(axis=0)
+    return float(np.median(shares) * (believed[given].mean() if len(first) else 1.0))
 
 
 def _change_labels(indicator: Mask, listed: Ints, rng: np.random.Generator) -> tuple[Mask, Ints]:

@@ -7,7 +7,8 @@ group in standard deviations, if it is significant given the number of columns.
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,15 +20,6 @@ from unseen.linalg.normalize import are_measured
 
 NO_NAME = re.compile(r"(encoder|feature) \d+")
 """Names that were made for columns without one."""
-
-
-class Columns(NamedTuple):
-    """What the columns of the features hold: words, categories (``country=DE``) or other numbers."""
-
-    names: tuple[str, ...]
-    is_word: Mask
-    is_category: Mask
-    is_binary: Mask
 
 
 def caption(graph: Graph, rows: Ints) -> tuple[tuple[str, ...], str]:
@@ -50,50 +42,48 @@ def caption(graph: Graph, rows: Ints) -> tuple[tuple[str, ...], str]:
         return (), "words"
     if graph.features is None or len(rows) == graph.n_nodes:
         return _central(graph, rows), "central nodes"
-    columns, features = _columns(graph), graph.features
-    largest = float(np.abs(features.data if sp.issparse(features) else features).max(initial=0))
-    scale = 2.0 ** np.frexp(largest)[1] if largest > 1e100 else 1.0  # squares and sums would overflow
-    features = features if scale == 1 else features / scale
-    inside, outside, effect = _differences(features, rows, columns)
-    order = np.argsort(-np.abs(effect), kind="stable")
-    order = order[np.abs(effect[order]) > 0]
-    if words := [k for k in order if columns.is_word[k]]:
-        strength = _contrast(features, rows)
-        best = sorted(words, key=lambda k: -strength[k])
-        typical = iter([k for k in best if strength[k] > 0.01 * strength[best[0]]])
-        order = np.array(
-            [k for k in (next(typical, -1) if columns.is_word[k] else k for k in order) if k >= 0]
-        )
-    if not len(order):
-        return _central(graph, rows), "central nodes"
-    first = order[:8].tolist()
-    entries = tuple(_entry(columns, k, scale * inside[k], scale * outside[k]) for k in first)
-    return entries, "words" if graph.feature_names and columns.is_word[first].all() else "features"
-
-
-def _columns(graph: Graph) -> Columns:
-    """Return the kinds of the columns; those of a dense matrix that is mostly not zero are numbers, not words."""
     features: Any = graph.features
     values = features.data if sp.issparse(features) else features
-    is_sparse = sp.issparse(features) or (values == 0).mean() > 0.5
     names = graph.feature_names or tuple(f"feature {k}" for k in range(features.shape[1]))
     stored = sp.coo_array(features)
     other = np.bincount(stored.col[(stored.data != 0) & (stored.data != 1)], minlength=len(names))
-    is_binary = other == 0
-    is_category = is_binary & np.array(["=" in name for name in names])
-    is_word = ~are_measured(features) & ~is_category & is_sparse
-    return Columns(names, is_word, is_category, is_binary)
+    is_category = (other == 0) & np.array(["=" in name for name in names])
+    # the columns of a dense matrix that is mostly not zero are numbers, not words
+    is_word = ~are_measured(features) & ~is_category
+    is_word &= sp.issparse(features) or (values == 0).mean() > 0.5
+    largest = float(np.abs(values).max(initial=0))
+    scale = 2.0 ** np.frexp(largest)[1] if largest > 1e100 else 1.0  # squares and sums would overflow
+    features = features if scale == 1 else features / scale
+    inside, outside, effect = _differences(features, rows, names, is_word | is_category)
+    order = np.argsort(-np.abs(effect), kind="stable")
+    order = order[np.abs(effect[order]) > 0]
+    if words := [k for k in order if is_word[k]]:
+        strength = _contrast(features, rows)
+        best = sorted(words, key=lambda k: -strength[k])
+        typical = iter([k for k in best if strength[k] > 0.01 * strength[best[0]]])
+        order = np.array([k for k in (next(typical, -1) if is_word[k] else k for k in order) if k >= 0])
+    if not len(order):
+        return _central(graph, rows), "central nodes"
+    first = order[:8].tolist()
+    entries = tuple(
+        names[k]
+        if is_word[k]
+        else f"{names[k]} {_compare(scale * inside[k], scale * outside[k], other[k] == 0)}"
+        for k in first
+    )
+    return entries, "words" if graph.feature_names and is_word[first].all() else "features"
 
 
-def _differences(features: Any, rows: Ints, columns: Columns) -> tuple[Floats, Floats, Floats]:
+def _differences(
+    features: Any, rows: Ints, names: Sequence[str], counts_only: Mask
+) -> tuple[Floats, Floats, Floats]:
     """Return each column's mean inside and outside, and their difference in standard deviations, 0 for noise.
 
-    Of words and categories it is counted how many nodes have them. The test is that of a random sample of all nodes, at
-    1 % over all columns (Bonferroni). Differences below a fifth of a standard deviation are left out, significant or
-    not: 38 % against 34 % describes nothing.
+    Of words and categories (`counts_only`) it is counted how many nodes have them. The test is that of a random sample
+    of all nodes, at 1 % over all columns (Bonferroni). Differences below a fifth of a standard deviation are left out,
+    significant or not: 38 % against 34 % describes nothing.
     """
     n, size = features.shape[0], len(rows)
-    counts_only = columns.is_word | columns.is_category
     mean, inside = (
         np.where(counts_only, _mean(matrix != 0), _mean(matrix)) for matrix in (features, features[rows])
     )
@@ -103,7 +93,7 @@ def _differences(features: Any, rows: Ints, columns: Columns) -> tuple[Floats, F
     effect = np.divide(difference, spread, out=np.zeros(len(mean)), where=spread > 1e-9 * np.abs(mean))
     chance = 2 * norm.sf(np.abs(effect) / np.sqrt(1 / size + 1 / (n - size))) * len(mean)
     carriers = np.where(counts_only, size * inside, size)
-    meaningless = np.array([NO_NAME.fullmatch(name) is not None for name in columns.names])
+    meaningless = np.array([NO_NAME.fullmatch(name) is not None for name in names])
     noise = (chance > 0.01) | (np.abs(effect) < 0.2) | (carriers < 1.5)
     noise |= counts_only & (difference < 0)
     if not meaningless.all():
@@ -120,19 +110,17 @@ def _contrast(features: Any, rows: Ints) -> Floats:
     return np.asarray(share * np.log((np.maximum(share, 0) + floor) / (elsewhere + floor)))
 
 
-def _entry(columns: Columns, k: int, inside: float, outside: float) -> str:
-    """Return a caption's entry: a word, or the column's name with the means inside and outside.
+def _compare(inside: float, outside: float, is_binary: bool) -> str:
+    """Return the means inside and outside, in percent for a column of zeros and ones.
 
     The means have as many decimals as two digits of their difference need; very large ones have an exponent.
     """
-    if columns.is_word[k]:
-        return columns.names[k]
-    if columns.is_binary[k]:
-        return f"{columns.names[k]} {100 * inside:.0f} % (others {100 * outside:.0f} %)"
+    if is_binary:
+        return f"{100 * inside:.0f} % (others {100 * outside:.0f} %)"
     if max(abs(inside), abs(outside)) > 1e9:
-        return f"{columns.names[k]} {inside:.3g} (others {outside:.3g})"
+        return f"{inside:.3g} (others {outside:.3g})"
     decimals = int(np.clip(1 - np.floor(np.log10(abs(inside - outside))), 0, 9))
-    return f"{columns.names[k]} {inside:.{decimals}f} (others {outside:.{decimals}f})"
+    return f"{inside:.{decimals}f} (others {outside:.{decimals}f})"
 
 
 def _central(graph: Graph, rows: Ints) -> tuple[str, ...]:

@@ -64,7 +64,7 @@ def count_classes(
     metric : ndarray, shape (n, d)
         Their directions as `class_metric` gives them.
     new : ndarray of int64
-        Ints of the nodes that belong to no labelled class.
+        Rows of the nodes that belong to no labelled class.
     likely : ndarray, shape (n,)
         Column of the most likely labelled class of every node, -1 for the new ones.
     rng : Generator
@@ -77,8 +77,12 @@ def count_classes(
     classes = [_sums(views, members) for members in rows if len(members) >= MIN_NODES]
     if not classes:
         return ClassCount(1, 1, MAX_CLASSES)
-    sizes = range(1, min(len(classes), 6) + 1)
-    unions = [union for number in sizes for union in _unions(len(classes), number, rng)]
+    n, unions = len(classes), list[tuple[int, ...]]()
+    for number in range(1, min(n, 6) + 1):  # all unions of so many classes, or fifty of them
+        if math.comb(n, number) <= 50:
+            unions += itertools.combinations(range(n), number)
+        else:
+            unions += [tuple(rng.choice(n, number, replace=False).tolist()) for _ in range(50)]
     spreads = np.array([_spread(sum(classes[k] for k in union), metric.shape[1]) for union in unions])
     numbers = np.array([len(union) for union in unions])
     spread = _spread(_sums(views, new), metric.shape[1])
@@ -98,13 +102,6 @@ def _spread(sums: Any, width: int) -> Floats:
     n, squares, totals = sums[0], sums[1:3], np.square(sums[3:])
     spread = squares / n - np.array([totals[:width].sum(), totals[width:].sum()]) / n**2
     return np.asarray(np.log(np.maximum(spread, 1e-9)))
-
-
-def _unions(n: int, number: int, rng: np.random.Generator) -> list[tuple[int, ...]]:
-    """Return all unions of so many classes, or fifty of them."""
-    if math.comb(n, number) <= 50:
-        return list(itertools.combinations(range(n), number))
-    return [tuple(rng.choice(n, number, replace=False).tolist()) for _ in range(50)]
 
 
 def _posterior(numbers: Ints, spreads: Floats, new: Floats) -> Floats:

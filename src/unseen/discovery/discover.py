@@ -198,8 +198,8 @@ def _discover(
     p = np.zeros(graph.n_nodes)
     p[unlabelled], if_hard = _find_probabilities(ranking, unlabelled, errors, bool(words))
     p[has_answer] = 1.0
-    named = match_names(graph, space, indicator, p, words)
-    p[unlabelled] = add_support(p[unlabelled], named.support[unlabelled])
+    best, support, absent = match_names(graph, space, indicator, p, words)
+    p[unlabelled] = add_support(p[unlabelled], support[unlabelled])
     is_new = unlabelled & (p > CERTAIN)
     errors = errors if guarantee.holds else None
     is_selected = np.zeros(graph.n_nodes, dtype=bool)
@@ -227,8 +227,8 @@ def _discover(
     members = members if is_selected.any() or len(new) >= MIN_NODES or n_classes else new[:0]
     groups = sort_into_groups(metric, members, p[members], k, child_seed(rng))
     name, group = np.full((2, graph.n_nodes), None, dtype=object)
-    fits = new[named.best[new] >= 0]
-    name[fits] = np.array([*words, None], dtype=object)[named.best[fits]]
+    fits = new[best[new] >= 0]
+    name[fits] = np.array([*words, None], dtype=object)[best[fits]]
     classes = describe(graph, space, groups, p, means, names, name, fdr if is_selected.any() else None)
     for each, rows in zip(classes, groups, strict=True):
         group[rows] = each.group
@@ -248,10 +248,11 @@ def _discover(
         coverage=make_coverage(graph, given, ranking, (float(p.sum()), max(float(p.sum()), if_hard)), test),
         embedding=ranking.embedding,
         evidence=pa.table({"node": ids, **_find_evidence(ranking, unlabelled, errors)}),
+        labels=given,
         guarantee=guarantee,
         fdr=fdr,
         bounds=errors,
-        absent=named.absent,
+        absent=absent,
         questions=tuple(graph.node_ids[questions].tolist()),
     )
 

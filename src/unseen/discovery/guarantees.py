@@ -65,9 +65,6 @@ class Guarantee:
         return f"No error rate: {self.reason[0].lower()}{self.reason[1:]}"
 
 
-NO_GUARANTEE = Guarantee(False, "No error rate was computed.")
-
-
 @dataclass(frozen=True)
 class NewNodes:
     """How many unlabelled nodes belong to missing classes.

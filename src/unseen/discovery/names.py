@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -29,14 +29,6 @@ from unseen.ids import Floats, Ints, Mask
 from unseen.labels import Labels
 from unseen.linalg.normalize import l2_rows
 from unseen.linalg.smoothing import GraphSmoother, smoothing_filter
-
-
-class Named(NamedTuple):
-    """The name that fits each node best (-1: none), the probability of a named class, and names without nodes."""
-
-    best: Ints
-    support: Floats
-    absent: tuple[str, ...]
 
 
 def weigh_features(
@@ -82,13 +74,24 @@ def weigh_features(
     return weights
 
 
-def match_names(graph: Graph, axes: Axes, indicator: Mask, p: Floats, weights: dict[str, Floats]) -> Named:
-    """Return what the names say about every node, given its probability of being new without them."""
+def match_names(
+    graph: Graph, axes: Axes, indicator: Mask, p: Floats, weights: dict[str, Floats]
+) -> tuple[Ints, Floats, tuple[str, ...]]:
+    """Return the name that fits each node best (-1: none), the probability of a named class, and names without nodes.
+
+    `p` are the probabilities of being new without names.
+    """
     n, n_seen, is_open = len(p), indicator.shape[1], ~indicator.any(axis=1)
     absent: tuple[str, ...] = tuple(weights)
     present: list[int] = []
     if weights:
-        said = _read_features(graph, np.column_stack(list(weights.values())))
+        # how much the features of each node (tf-idf) are about each name
+        features: Any = sp.csr_array(graph.features, dtype=np.float64)
+        idf = np.log(graph.n_nodes / np.maximum((features != 0).sum(axis=0), 1))
+        features.data = np.log1p(np.abs(features.data))
+        said = l2_rows(sp.csr_array(features.multiply(idf))) @ (
+            np.column_stack(list(weights.values())) * idf[:, None]
+        )
         rounds = {0: smoothing_filter([0.1], 10, negligible=0.0)}
         smooth = GraphSmoother(Run().matrix(graph.adjacency)).smooth(said.astype(np.float32), rounds)[0]
         about: Floats = (smooth - smooth.mean(axis=0)) / np.maximum(smooth.std(axis=0), 1e-12).astype(
@@ -111,7 +114,7 @@ def match_names(graph: Graph, axes: Axes, indicator: Mask, p: Floats, weights: d
                     present.append(k)
         absent = tuple(name for k, name in enumerate(weights) if k not in present)
     if not present:
-        return Named(np.full(n, -1), np.zeros(n), absent)
+        return np.full(n, -1), np.zeros(n), absent
     scores, seeds = _learn(axes, indicator, first[:, present], 0.1 * about[:, present])
     found, best = is_open & _find(scores, n_seen, p), scores[:, n_seen:].argmax(axis=1)
     for k in np.unique(best[found]):
@@ -119,7 +122,7 @@ def match_names(graph: Graph, axes: Axes, indicator: Mask, p: Floats, weights: d
     scores = class_scores(axes, np.hstack([indicator, seeds]))
     fit = scores[:, n_seen:]  # about 1 for a member
     best = np.where(fit.max(axis=1) >= 0.05, np.array(present)[fit.argmax(axis=1)], -1)
-    return Named(best, np.where(is_open, _named_share(scores, n_seen), 0.0), absent)
+    return best, np.where(is_open, _named_share(scores, n_seen), 0.0), absent
 
 
 def add_support(p: Floats, support: Floats) -> Floats:
@@ -183,16 +186,6 @@ def _compare_meaning(text: str, graph: Graph, encoder: Any) -> Floats:
     cosine = np.where(known[1:], l2_rows(vectors[1:]) @ l2_rows(vectors[:1])[0], 0.0)
     least = max(0.0, float(np.sort(cosine)[-100:].min()))
     return np.asarray(np.where(cosine >= least, cosine**2, 0.0))
-
-
-def _read_features(graph: Graph, weights: Floats) -> Floats:
-    """Return how much the features of each node (tf-idf) are about each name."""
-    features: Any = sp.csr_array(graph.features, dtype=np.float64)
-    counts = sp.csr_array(
-        (np.log1p(np.abs(features.data)), features.indices, features.indptr), features.shape
-    )
-    idf = np.log(graph.n_nodes / np.maximum((features != 0).sum(axis=0), 1))
-    return np.asarray(l2_rows(sp.csr_array(counts.multiply(idf[None, :]))) @ (weights * idf[:, None]))
 
 
 def find_stems(text: str) -> set[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -14,12 +13,11 @@ if TYPE_CHECKING:
     from unseen.discovery.result import Discovery
 
 
-def predict_classes(nodes: Iterable[Any], labels: Labels | None, found: Discovery | None = None) -> pa.Table:
+def predict_classes(labels: Labels, found: Discovery | None = None) -> pa.Table:
     """Return the table of :meth:`unseen.Discovery.predictions`; without `found` all nodes have a label."""
     rows = {} if found is None else _predict_unlabelled(found)
-    if labels is not None:
-        rows |= {node: ("|".join(classes), 1.0, "labelled") for node, classes in labels.to_lists().items()}
-    nodes = list(nodes)
+    rows |= {node: ("|".join(classes), 1.0, "labelled") for node, classes in labels.to_lists().items()}
+    nodes = labels.node_ids.tolist()
     classes, probabilities, statuses = zip(*(rows[node] for node in nodes), strict=True)
     return pa.table(
         {

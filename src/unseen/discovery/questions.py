@@ -107,7 +107,7 @@ def most_telling(vectors: Singles, doubt: Floats, labelled: Singles, first: Ints
     labelled : ndarray, shape (m, d)
         Unit vectors of the labelled nodes.
     first : ndarray of int64
-        Ints that come first.
+        Rows that come first.
     budget : int
         How many rows; all where there are fewer.
 

@@ -19,7 +19,7 @@ from unseen.discovery.signals import (
     make_scoring,
 )
 from unseen.discovery.space import Space, make_space, make_surroundings
-from unseen.discovery.validation import Fold, leave_out_classes, mean_auroc
+from unseen.discovery.validation import Fold, leave_out_classes
 from unseen.embedding import Embedding
 from unseen.errors import InputError, logger, unknown_type
 from unseen.graph import Graph
@@ -117,7 +117,9 @@ def rank_nodes(
         )
 
     ways = [True, False] if method is None and homophily.adjusted is None else [homophily.holds]
-    return max([rank(way) for way in ways], key=lambda each: mean_auroc(each.folds))
+    return max(
+        [rank(way) for way in ways], key=lambda each: np.mean([fold.auroc for fold in each.folds] or [0.0])
+    )
 
 
 def nearest_classes(space: Space, indicator: Mask) -> Ints:

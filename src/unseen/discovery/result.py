@@ -12,7 +12,6 @@ import numpy as np
 from unseen.certificate import Certificate
 from unseen.discovery.guarantees import (
     FDR,
-    NO_GUARANTEE,
     ErrorRates,
     Guarantee,
     NewNodes,
@@ -89,7 +88,7 @@ class FoundClass:
     probability : float
         Mean of its nodes' probabilities of belonging to no labelled class.
     group : str
-        ``new-1``, ``new-2``, ...: what `Discovery.nodes` calls it in the column ``group``; `name` when not given.
+        ``new-1``, ``new-2``, ...: what `Discovery.nodes` calls it in the column ``group``.
     name_confidence : float or None
         Share of its nodes that the name fits; None where it has no name.
     fdr : float or None
@@ -97,7 +96,7 @@ class FoundClass:
 
     Examples
     --------
-    >>> result = FoundClass("new-1", 2, ("mail", "smtp"), "words", ("exim", "mutt"), "net", 0.4, 0.75, 0.9)
+    >>> result = FoundClass("new-1", 2, ("mail", "smtp"), "words", ("exim", "mutt"), "net", 0.4, 0.75, 0.9, "new-1")
     >>> result.to_dict()["typical"]
     ['exim', 'mutt']
     """
@@ -111,12 +110,9 @@ class FoundClass:
     nearest_similarity: float | None
     edge_ratio: float | None
     probability: float
-    group: str = ""
+    group: str
     name_confidence: float | None = None
     fdr: float | None = None
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "group", self.group or self.name)
 
     _repr_html_ = as_html
 
@@ -223,6 +219,8 @@ class Discovery:
         ``doubt``, the probability of another labelled class than ``likely_class``, if it is of one; ``p_value``, the
         share of labelled nodes that score at least as high without their label, and ``q_value``, the lowest false
         discovery rate of a list that has the node; both null where the guarantee does not hold.
+    labels : Labels
+        The labels that it started from.
     guarantee : Guarantee
         Whether the list and the bounds have an error rate (``holds``), and why not (``reason``).
     fdr : float
@@ -233,8 +231,6 @@ class Discovery:
         Classes given by name that no node seems to be of.
     questions : tuple
         Nodes whose classes settle how many classes are missing: a typical one of each fine group without an answer.
-    labels : Labels or None
-        The labels that it started from.
     texts : mapping
         Texts of the nodes that notebooks show, where the graph has texts.
 
@@ -257,12 +253,12 @@ class Discovery:
     coverage: LabelCoverage
     embedding: Embedding
     evidence: pa.Table
-    guarantee: Guarantee = NO_GUARANTEE
+    labels: Labels
+    guarantee: Guarantee
     fdr: float = FDR
     bounds: ErrorRates | None = None
     absent: tuple[str, ...] = ()
     questions: tuple[Node, ...] = ()
-    labels: Labels | None = None
     texts: Mapping[Node, str] = field(default_factory=dict)
 
     def __repr__(self) -> str:
@@ -389,9 +385,7 @@ class Discovery:
         """
         from unseen.discovery.accept import accept
 
-        labels = Labels.from_values([None] * len(self.embedding.node_ids), self.embedding.node_ids)
-        labels = labels if self.labels is None else self.labels
-        return accept(labels, self.nodes_with_rates(), names, at_least=at_least, fdr=fdr)
+        return accept(self.labels, self.nodes_with_rates(), names, at_least=at_least, fdr=fdr)
 
     def nodes_with_rates(self) -> pa.Table:
         """Return `nodes` with the column ``q_value`` of `evidence`, as :meth:`save` writes it."""
@@ -420,7 +414,7 @@ class Discovery:
         """
         from unseen.discovery.predictions import predict_classes
 
-        return predict_classes(self.embedding.node_ids.tolist(), self.labels, self)
+        return predict_classes(self.labels, self)
 
     def save_predictions(self, target: Any, graph: Any = None) -> None:
         """Write the table of :meth:`predictions` to a file, or into a networkx graph.
@@ -456,8 +450,8 @@ class Discovery:
     @property
     def certificate(self) -> Certificate | None:
         """What answers to random questions prove about the classes without a label; None without such answers."""
-        certificate = None if self.labels is None else self.labels.certificate()
-        return certificate if certificate is not None and certificate.n_answers else None
+        certificate = self.labels.certificate()
+        return certificate if certificate.n_answers else None
 
     def to_json(self, *, every_member: bool = False) -> dict[str, Any]:
         """Return everything but the table of nodes, for JSON; estimates are None where there is no basis for them.

@@ -53,7 +53,7 @@ class Space(Axes):
     Parameters
     ----------
     vectors : ndarray, shape (n, d)
-        Ints of length 1 (0 where a node has nothing).
+        Rows of length 1 (0 where a node has nothing).
     clusters : tuple of ndarray
         Cluster numbers of every node, one array per clustering.
     """

@@ -198,8 +198,8 @@ def suggest(
     after_the_first = 0 if is_done else max(int(budget) - FINE_GROUPS, 0)
     doubts = _in_doubt(graph, discovery, min(int(budget) // DOUBTS, after_the_first))
     suggestions = [*suggest_from(discovery, int(budget) - len(doubts), int(random), draw_seed), *doubts]
-    known = () if discovery.labels is None else discovery.labels.classes
-    return Suggestions(suggestions, texts_of(graph, [each.node for each in suggestions]), known)
+    texts = texts_of(graph, [each.node for each in suggestions])
+    return Suggestions(suggestions, texts, discovery.labels.classes)
 
 
 def draw_questions(
@@ -248,8 +248,8 @@ def draw_questions(
 def _in_doubt(graph: Graph, discovery: Discovery, most: int) -> list[Suggestion]:
     """Return questions about labels that are probably wrong and that nobody has looked at, one a node."""
     labels = discovery.labels
-    doubts = None if labels is None or not most else doubts_of(graph, labels, discovery.embedding)
-    if labels is None or doubts is None:
+    doubts = doubts_of(graph, labels, discovery.embedding) if most else None
+    if doubts is None:
         return []
     questions: dict[Node, Suggestion] = {}
     for doubt in doubts.to_pylist():
@@ -275,10 +275,10 @@ def suggest_from(discovery: Discovery, budget: int, random: int = 0, seed: int =
     >>> len(suggest_from(unseen.discover(data.graph, split.seen_labels, random_state=0), 5))
     5
     """
-    asked = set(discovery.labels.answers if discovery.labels is not None else ())
+    asked = set(discovery.labels.answers)
     everything = discovery.nodes.column("node").to_pylist()
     drawn: list[Suggestion] = []
-    if random and discovery.labels is not None:
+    if random:
         found = dict(zip(everything, discovery.nodes.to_pylist(), strict=True))
         is_done = not discovery.classes
         drawn = draw_questions(discovery.labels, random + budget * is_done, seed, found)
@@ -343,8 +343,6 @@ def _find_bare_rows(
     discovery: Discovery, vectors: Singles, ids: IdArray, open_rows: Ints, count: int
 ) -> list[int]:
     """Return rows of parts of the labelled classes in which labels are rare; `ids` are those of the vectors."""
-    if discovery.labels is None or not count:
-        return []
     labels = discovery.labels.of_nodes(ids)
     names = {name: k for k, name in enumerate(labels.classes)}
     codes, is_open = np.full(len(ids), -1), np.zeros(len(ids), dtype=bool)

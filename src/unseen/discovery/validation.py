@@ -120,11 +120,6 @@ class Fold:
         return float(roc_auc_score(self.new, self.scores))
 
 
-def mean_auroc(folds: list[Fold]) -> float:
-    """Return how well hidden classes are told from the others on average; 0 without any."""
-    return float(np.mean([fold.auroc for fold in folds])) if folds else 0.0
-
-
 def leave_out_classes(
     indicator: Mask,
     score: Callable[[Mask, Ints], Floats],
