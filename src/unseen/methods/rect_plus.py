@@ -3,7 +3,7 @@
 RECT's idea, what the seen classes say about features beside the structure of the graph, without its training:
 
 1. *Views without labels.* Features after SVD, weighted and plain, as they are and smoothed over the graph; rows of the
-   adjacency and walks, or eigenvectors where the graph is large; degrees. See :mod:`unseen.methods.views`.
+   adjacency, walks, eigenvectors and degrees. See :mod:`unseen.methods.views`.
 2. *Choice inside the seen labels.* Ridge regression on every view, tested by leaving one labelled node out. All views
    that find as many labels as the best one, up to a standard error, are taken. See :mod:`unseen.methods.selection`.
 3. *Together.* Depths of smoothing of one base become their mean, all views get one spread and stand side by side, and
@@ -30,7 +30,6 @@ from unseen.methods.base import Method, Traits, Vectors
 from unseen.methods.homophily import measure_homophily
 from unseen.methods.selection import add_others, choose_views, leave_one_out
 from unseen.methods.views import (
-    COLUMNS,
     OPERATORS,
     WALKS,
     Pool,
@@ -99,7 +98,7 @@ class RECTPlus(Method):
         has_features = job.feature_columns > 0
         smoothing = 16.0 * job.nodes * columns_at_once(job.nodes) + 20.0 * job.entries
         smoothing += 0 if has_features else 256.0 * job.nodes
-        columns = job.columns if has_features else min(job.columns, COLUMNS["eigen"] + 36)
+        columns = job.columns if has_features else min(job.columns, 100)
         result = 0.0 if job.scratch else 4.0 * job.nodes * columns
         working = (9e7 if has_features else 2e7) + max(smoothing, result)
         return max(working + job.feature_bytes(8, 0), job.feature_bytes(16, 0))

@@ -1,8 +1,8 @@
 """Views of a graph: ways to turn its features or its structure into vectors, all without labels.
 
 A view is a base and what the graph does to it, ``base/operator``. Bases are features after SVD, weighted and plain,
-and of the structure degrees, rows of the adjacency after SVD, and factorisations of the logarithm of the walk matrix;
-where the graph is large, eigenvectors of the normalised adjacency take the place of the last two. Operators are nothing
+and of the structure degrees, eigenvectors of the normalised adjacency, and unless the graph is large rows of the
+adjacency after SVD and factorisations of the logarithm of the walk matrix. Operators are nothing
 (``raw``), personalised smoothing (``near``, ``middle``, ``far``), and the mean over second neighbours (``second``).
 Where labels say that neighbours differ, there are also two steps of smoothing and nothing else (``weighted/twice``).
 Rows have length 1, but for ``weighted/twice`` and ``degree/raw``: their lengths say how many neighbours a node has.
@@ -34,7 +34,7 @@ from unseen.linalg.walk import log_walk_vectors
 from unseen.methods.joined import JoinedViews
 from unseen.randomness import node_keys
 
-COLUMNS = {"weighted": 400, "plain": 200, "rows": 200, "walk": 256, "eigen": 64}
+COLUMNS = {"weighted": 400, "plain": 200, "rows": 200, "walk": 256, "eigen": 32}
 """Columns of the bases, at most."""
 DEPTHS = {"near": (0.2, 0.4, 0.7), "middle": (0.05, 0.1, 0.2), "far": (0.02, 0.05, 0.1)}
 """Teleport rates that a depth of smoothing averages over."""
@@ -54,12 +54,12 @@ OPERATORS = {
 WALKS = {"walk": 0.2, "sharp-walk": 1.0}
 """Views of the walk matrix, and their negatives: the fewer, the more of the small entries is kept."""
 LARGE, CHOICE_COLUMNS = 30_000, 128
-"""Above this many nodes eigenvectors take the place of rows and walks, which fade with a fixed number of landmarks as a
-graph grows, and the choice looks at the first columns of each base."""
+"""Above this many nodes there are no rows and no walks, which fade with a fixed number of landmarks as a graph grows,
+and the choice looks at the first columns of each base."""
 
 
 def is_large(n_nodes: int) -> bool:
-    """Return whether a graph has eigenvectors in place of rows and walks."""
+    """Return whether a graph has no views of rows and walks."""
     return n_nodes > LARGE
 
 
@@ -82,16 +82,17 @@ def reductions(graph: Graph, seed: int, run: Run) -> dict[str, Reduction]:
 
 
 def structure_bases(graph: Graph, seed: int, run: Run) -> dict[str, Vectors]:
-    """Return the bases that edges give: rows of the adjacency and walks, or eigenvectors; and degrees."""
+    """Return the bases that edges give; rows of the adjacency and walks where the graph is not large."""
     adjacency, n = run.matrix(graph.adjacency, symmetric=True), graph.n_nodes
     bases = {"degree": degree_columns(adjacency, run)}
     if not run.count(graph.adjacency.nnz) or n < 3:
         return bases
     keys = node_keys(graph.node_ids, seed)
+    k = min(COLUMNS["eigen"], n - 2)
+    vectors = leading_eigenvectors(GraphSmoother(adjacency).step, k, keys, run)
+    bases["eigen"] = to_unit_rows(vectors, run)
     if is_large(n):
-        k = min(COLUMNS["eigen"], n - 2)
-        vectors = leading_eigenvectors(GraphSmoother(adjacency).step, k, keys, run)
-        return {"eigen": to_unit_rows(vectors, run), **bases}
+        return bases
     rng, k = np.random.default_rng(seed), min(COLUMNS["rows"], n)
     tables = {"rows": truncated_svd(l2_rows(graph.adjacency), k, rng, run)[0]}
     rng, k = np.random.default_rng(seed), min(COLUMNS["walk"], n - 1)
