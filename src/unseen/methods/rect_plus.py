@@ -171,7 +171,7 @@ class RECTPlus(Method):
         features = [name for name in found if not needs_structure(name)]
         preferred = features if differ or len(truth) < FEW_LABELLED else []
         names = pool.names if pool.takes_all else choose_views(found, preferred)
-        names = add_others(names, features, pool.signs, found, at, truth)
+        names = add_others(names, pool.signs, found, at, truth)
         scores = {name: round(float(each.mean()), 4) for name, each in found.items()}
         for name in sorted(scores, key=lambda name: -scores[name]):
             self.family_scores_.setdefault(family_of(name), scores[name])

@@ -20,9 +20,9 @@ Rows = npt.NDArray[np.float64]
 
 RIDGES = np.logspace(-2.5, 1, 8)
 """Strengths of the ridge, in units of the mean squared length of the rows."""
-ALIKE, CLEARLY = 1.0, 2.0
-"""Standard errors of a difference of labels found up to which views are as good as the best, and above which others
-take the place of preferred ones or join."""
+ALIKE, CLEARLY, JOINING = 1.0, 2.0, 3.0
+"""Standard errors: as many labels as the best are found up to the first; a view beats preferred ones above the second
+and joins where the squared error falls by more than the third."""
 
 
 def leave_one_out(V: Dense, truth: Mask) -> Rows:
@@ -39,48 +39,39 @@ def leave_one_out(V: Dense, truth: Mask) -> Rows:
     """
     X = V - V.mean(axis=0, dtype=np.float64)
     if len(X) <= X.shape[1]:
-        return leave_one_out_of_kernel(X @ X.T, truth)
+        return leave_one_out_of_kernel(X @ X.T, truth)[0]
     squares, basis = eigh(X.T @ X)
-    return _most_hits(X @ basis, np.maximum(squares, 0.0), truth)
+    return _along_ridges(X @ basis, np.maximum(squares, 0.0), truth)[0]
 
 
-def leave_one_out_of_kernel(K: Dense, truth: Mask) -> Rows:
-    """Do as :func:`leave_one_out` does, from the products of all rows with each other.
+def leave_one_out_of_kernel(K: Dense, truth: Mask) -> tuple[Rows, Rows]:
+    """Return what :func:`leave_one_out` does, from the products of all rows with each other, and the squared errors.
 
     Kernels of several views add up to the kernel of the views together.
     """
     mean = K.mean(axis=0)
     squares, left = eigh(K - mean - mean[:, None] + mean.mean())
     squares = np.maximum(squares, 0.0)
-    return _most_hits(left * np.sqrt(squares), squares, truth)
+    return _along_ridges(left * np.sqrt(squares), squares, truth)
 
 
-def _find_together(views: Sequence[Dense], truth: Mask) -> Rows:
-    """Do as :func:`leave_one_out` does, for several views of one spread together."""
-    total = np.zeros((len(truth), len(truth)))
-    for view in views:
-        centred = view - view.mean(axis=0)
-        kernel = np.asarray(centred @ centred.T, dtype=np.float64)
-        total += kernel / (np.trace(kernel) / len(kernel) or 1.0)
-    return leave_one_out_of_kernel(total, truth)
-
-
-def _most_hits(X: Dense, squares: Dense, truth: Mask) -> Rows:
-    """Return the hits with the best strength; `X` is centred, and its columns are orthogonal."""
+def _along_ridges(X: Dense, squares: Dense, truth: Mask) -> tuple[Rows, Rows]:
+    """Return the most hits and the least errors of all strengths; `X` is centred, and its columns are orthogonal."""
     n = len(X)
     targets = truth * 2.0 - 1.0
     mean = targets.mean(axis=0)
     products = X.T @ (targets - mean)
     unit = squares.sum() / n or 1.0
-    most = np.zeros(n)
+    most, least = np.zeros(n), np.full(n, np.inf)
     for ridge in RIDGES:
         inverse = 1.0 / (squares + ridge * unit)
         leverage = (X**2) @ inverse + 1.0 / n
         residual = targets - mean - X @ (inverse[:, None] * products)
         residual /= np.maximum(1.0 - leverage, 1e-9)[:, None]
-        found = hits(targets - residual, truth)
+        found, errors = hits(targets - residual, truth), np.square(residual).sum(axis=1)
         most = found if found.mean() > most.mean() else most
-    return most
+        least = errors if errors.mean() < least.mean() else least
+    return most, least
 
 
 def hits(scores: Dense, truth: Mask) -> Rows:
@@ -115,35 +106,47 @@ def choose_views(found: Mapping[str, Rows], preferred: Collection[str]) -> list[
 
 
 def add_others(
-    names: list[str],
-    features: Collection[str],
-    signs: Sequence[str],
-    found: Mapping[str, Rows],
-    at: Mapping[str, Dense],
-    truth: Mask,
+    names: list[str], signs: Sequence[str], found: Mapping[str, Rows], at: Mapping[str, Dense], truth: Mask
 ) -> list[str]:
-    """Return the names, those of views of the structure beside features or the reverse, and those of signs.
+    """Return the names, up to three views that make the chosen ones clearly better, and those of signs.
 
-    The best of the other kind join if with them clearly more labels are found; views of signs join unless with them
-    fewer are found.
+    Of all other kinds of views, the one with which squared errors are smallest joins, if they fall clearly and more
+    labels are found. Views of signs join unless with them fewer labels are found.
 
     Parameters
     ----------
-    names, features, signs : collections of str
-        The views that were chosen, and which views are of features and of signs.
+    names, signs : sequences of str
+        The views that were chosen, and which views are of signs.
     found, at, truth : mapping, mapping and boolean ndarray
         As for :func:`choose_views`; rows of the views at the labelled nodes, and their labels.
     """
+    some, kernels = slice(None, 800), {}  # labelled nodes in an order that was drawn
 
-    def find(chosen: Sequence[str]) -> Rows:
-        return _find_together([at[name] for name in chosen], truth)
+    def test(chosen: Sequence[str]) -> tuple[Rows, Rows]:
+        for name in set(chosen) - kernels.keys():
+            view = at[name][some] - at[name][some].mean(axis=0)
+            kernel = np.asarray(view @ view.T, dtype=np.float64)
+            kernels[name] = kernel / (np.trace(kernel) / len(kernel) or 1.0)
+        return leave_one_out_of_kernel(np.sum([kernels[name] for name in chosen], axis=0), truth[some])
 
-    others = {name: rows for name, rows in found.items() if (name in features) != (names[0] in features)}
-    if others and not others.keys() & set(names):
-        more = [*names, *choose_views(others, [])]
-        names = more if is_clearly_more(find(more), find(names), CLEARLY) else names
+    hit, errors = test(names)
+    for _ in range(3):
+        kinds = {_kind_of(name): name for name in sorted(found, key=lambda name: found[name].mean())}
+        others = [name for kind, name in kinds.items() if kind not in map(_kind_of, names)]
+        tests = {name: test([*names, name]) for name in others}
+        best = min(tests, key=lambda name: float(tests[name][1].mean()), default="")
+        finds_more = bool(best) and tests[best][0].mean() > hit.mean()
+        if not finds_more or not is_clearly_more(errors, tests[best][1], JOINING):
+            break
+        names, (hit, errors) = [*names, best], tests[best]
     more = list(dict.fromkeys([*names, *signs]))
-    return names if signs and is_clearly_more(find(names), find(more), ALIKE) else more
+    return names if signs and is_clearly_more(hit, test(more)[0], ALIKE) else more
+
+
+def _kind_of(name: str) -> tuple[str, str]:
+    """Return base and operator of a view; all depths of smoothing are one."""
+    base, _, operator = name.rpartition("/")
+    return base, "smooth" if operator in ("near", "middle", "far") else operator
 
 
 def _best(found: Mapping[str, Rows]) -> Rows:
