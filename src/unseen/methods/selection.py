@@ -120,14 +120,14 @@ def add_others(
     found, at, truth : mapping, mapping and boolean ndarray
         As for :func:`choose_views`; rows of the views at the labelled nodes, and their labels.
     """
-    some, kernels = slice(None, 800), {}  # labelled nodes in an order that was drawn
+    kernels: dict[str, Dense] = {}
 
     def test(chosen: Sequence[str]) -> tuple[Rows, Rows]:
         for name in set(chosen) - kernels.keys():
-            view = at[name][some] - at[name][some].mean(axis=0)
+            view = at[name][:800] - at[name][:800].mean(axis=0)
             kernel = np.asarray(view @ view.T, dtype=np.float64)
             kernels[name] = kernel / (np.trace(kernel) / len(kernel) or 1.0)
-        return leave_one_out_of_kernel(np.sum([kernels[name] for name in chosen], axis=0), truth[some])
+        return leave_one_out_of_kernel(np.sum([kernels[name] for name in chosen], axis=0), truth[:800])
 
     hit, errors = test(names)
     for _ in range(3):
