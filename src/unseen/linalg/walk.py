@@ -57,6 +57,7 @@ class WalkMatrix:
     Examples
     --------
     >>> import scipy.sparse as sp
+    >>> from unseen.engine.run import Run
     >>> walk = WalkMatrix(Run().matrix(sp.csr_array([[0.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 0.0]])))
     >>> walk.matmat(np.eye(3)).tolist()
     [[0.25, 0.5, 0.25], [0.25, 0.5, 0.25], [0.25, 0.5, 0.25]]
@@ -174,6 +175,7 @@ def log_walk_vectors(
     Examples
     --------
     >>> from scipy.sparse import csr_array
+    >>> from unseen.engine.run import Run
     >>> ring = Run().matrix(csr_array(np.roll(np.eye(6), 1, axis=0) + np.roll(np.eye(6), -1, axis=0)))
     >>> [vectors] = log_walk_vectors(ring, 2, np.arange(6, dtype=np.uint64), np.random.default_rng(0))
     >>> vectors.shape

@@ -89,7 +89,8 @@ class LabelApp:
                 raise UnseenError("an update of the app did not end")
             time.sleep(0.05)
         findings = self.request(f"state?findings={number - 1}")["findings"]
-        self.numbers.append(findings["found"]["count"]["best"])
+        count = findings["found"]["count"]  # None where no missing class was found
+        self.numbers.append(0 if count is None else count["best"])
         queue = [row["node"] for row in findings["suggestions"]]
         doubts = [row["node"] for row in findings["doubts"] or () if row["node"] not in self.asked]
         doubts = doubts[: self.budget // DOUBTS]  # as many as `unseen suggest` asks about
