@@ -97,10 +97,10 @@ class RECTPlus(Method):
             return 25_500.0 * job.all_nodes + 25.0 * job.entries * job.all_nodes / job.nodes
         has_features = job.feature_columns > 0
         smoothing = 16.0 * job.nodes * columns_at_once(job.nodes) + 20.0 * job.entries
-        smoothing += 0 if has_features else 256.0 * job.nodes
         columns = job.columns if has_features else min(job.columns, 100)
         result = 0.0 if job.scratch else 4.0 * job.nodes * columns
-        working = (9e7 if has_features else 2e7) + max(smoothing, result)
+        bases = 256.0 * job.nodes  # eigenvectors and degrees
+        working = (9e7 if has_features else 2e7) + bases + max(smoothing, result)
         return max(working + job.feature_bytes(8, 0), job.feature_bytes(16, 0))
 
     def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:
