@@ -286,8 +286,8 @@ class Discovery:
     def has_number(self) -> bool:
         """Whether the number of missing nodes is estimated.
 
-        False without an estimate, and where no node is likely to belong to a missing class and none is proven to: few
-        or hidden well, that is not known.
+        False without an estimate, and where no node is likely or proven to belong to a missing class: there may be
+        none, or the missing classes may look like labelled ones.
         """
         p = self.nodes.column("unseen_probability").to_numpy()
         nothing = self.bounds is not None and not self.bounds.at_least and not (p > CERTAIN).any()
