@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+import json
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from unseen.data.datasets import dataset_names
 from unseen.errors import UnseenError
 from unseen_paper.csv_files import read_csv
 from unseen_paper.experiments.catalog import ABLATIONS, EXPERIMENTS, ROWS, Choice, labels_of
-from unseen_paper.experiments.paper import DATASETS, RATES, TITLES, paper_decline, paper_f1
+from unseen_paper.experiments.paper import DATASETS, TITLES, paper_decline, paper_f1
 from unseen_paper.experiments.plan import RULE, Run, as_params
 from unseen_paper.experiments.results import Result, valid_results
 from unseen_paper.experiments.scalability import is_current
@@ -113,67 +114,64 @@ def our_evidence(results: Iterable[Result], choice: Choice, out: Path) -> Eviden
     good = valid_results(results)
     by_experiment = {name: _planned(name, good, choice) for name in EXPERIMENTS}
     scores: dict[Cell, dict[Hashable, Pair]] = {}
-    for name, own in by_experiment.items():
-        for result in own if name in CELLS else ():
+    for name, cell_of in CELLS.items():
+        for result in by_experiment[name]:
             split = result.run.seed if name in NESTED else (result.run.seed, result.run.unseen)
-            scores.setdefault(_cell(name, result.run), {})[split] = _pair(result)
+            scores.setdefault(cell_of(result.run), {})[split] = _pair(result)
+    draws: dict[Cell, dict[int, list[Pair]]] = {}
+    for result in by_experiment["balanced"]:
+        cell = ("balanced", result.run.dataset, result.run.method)
+        draws.setdefault(cell, {}).setdefault(result.run.seed, []).append(_pair(result))
+    for cell, own in draws.items():
+        scores[cell] = {seed: _mean(pairs) for seed, pairs in own.items()}
+
+    largest: dict[tuple[str, float], int] = {}
+    weights: dict[str, list[float]] = {}
+    for result in by_experiment["f1"]:
+        for value in json.loads(result.setting or "{}").values():
+            weights.setdefault(result.run.method, []).append(float(value))
+        if result.run.method == "rsdne-light":
+            key = (result.run.dataset, result.run.label_rate)
+            counts = result.run.split(labels_of(result.run.dataset)).seen_labels.counts
+            largest[key] = max(largest.get(key, 0), int(counts.max()))
+
+    panels, times = out / "layouts_numbers.csv", out / "scalability.csv"
+    names = ("seen_purity", "unseen_purity", "unseen_mixed")
+    maps = read_csv(panels, ("method", "rule", *names)) if panels.exists() else []
+    fits = read_csv(times, ("method", "device", "n_nodes", "seconds", "version")) if times.exists() else []
     return Evidence(
-        scores={**scores, **_balanced(by_experiment["balanced"])},
-        covered=_covered(
-            {result.run for result in by_experiment["f1"] if result.run.method == "rsdne-light"}
-        ),
-        weights=_weights(by_experiment["f1"]),
-        layouts=_layouts(out / "layouts_numbers.csv"),
-        seconds=_seconds(out / "scalability.csv"),
+        scores=scores,
+        covered=frozenset(key for key, size in largest.items() if size - 1 <= CANDIDATES),
+        weights=weights,
+        layouts={
+            row["method"]: {name: float(row[name]) for name in names}
+            for row in maps
+            if row["method"] in TITLES
+            and row["rule"] == RULE
+            and row["unseen_purity"]  # the paper speaks of its own panels; some may have failed
+        },
+        seconds={
+            (row["method"], row["device"], int(row["n_nodes"])): float(row["seconds"])
+            for row in fits
+            if row["seconds"] and is_current(row["version"])
+        },
     )
 
 
 CANDIDATES = 20 * RSDNELight().n_neighbors
 """How many candidates a labelled node of RSDNE* has by default."""
-CELLS = ("f1", "decline", "seen-classes", "ablation", "alpha", "dimension")
-"""Experiments whose runs are scores of cells as they are."""
+TITLE_OF_SETTING = {as_params(params): title for title, params in ABLATIONS.items()}
+CELLS: dict[str, Callable[[Run], Cell]] = {
+    "f1": lambda run: ("f1", run.dataset, run.label_rate, run.method),
+    "decline": lambda run: ("decline", run.method, len(run.unseen), run.label_rate),
+    "seen-classes": lambda run: ("seen", run.method, len(labels_of(run.dataset).classes) - len(run.unseen)),
+    "ablation": lambda run: ("ablation", TITLE_OF_SETTING[run.params], run.label_rate),
+    "alpha": lambda run: ("alpha", run.method, run.label_rate, run.keywords().get("alpha", 1.0)),
+    "dimension": lambda run: ("dimension", run.method, run.keywords().get("n_components", 0)),
+}
+"""The cell of each run, by experiment; of `balanced`, a draw is the mean over its label rates."""
 NESTED = ("decline", "seen-classes")
 """Experiments that compare different numbers of hidden classes of the same draw, which its seed names."""
-
-
-def _cell(name: str, run: Run) -> Cell:
-    if name == "f1":
-        return name, run.dataset, run.label_rate, run.method
-    if name == "decline":
-        return name, run.method, len(run.unseen), run.label_rate
-    if name == "seen-classes":
-        return "seen", run.method, len(labels_of(run.dataset).classes) - len(run.unseen)
-    if name == "ablation":
-        titles = {as_params(params): title for title, params in ABLATIONS.items()}
-        return name, titles[run.params], run.label_rate
-    if name == "alpha":
-        return name, run.method, run.label_rate, run.keywords().get("alpha", 1.0)
-    return name, run.method, run.keywords().get("n_components", 0)
-
-
-def _balanced(results: Iterable[Result]) -> dict[Cell, dict[Hashable, Pair]]:
-    """Return the mean over label rates of every draw that has all of them."""
-    draws: dict[Cell, dict[Hashable, dict[float, Pair]]] = {}
-    for result in results:
-        run = result.run
-        draw = draws.setdefault(("balanced", run.dataset, run.method), {}).setdefault(run.seed, {})
-        draw[run.label_rate] = _pair(result)
-    return {
-        cell: {
-            seed: _mean(list(by_rate.values())) for seed, by_rate in own.items() if len(by_rate) == len(RATES)
-        }
-        for cell, own in draws.items()
-    }
-
-
-def _covered(runs: Iterable[Run]) -> frozenset[tuple[str, float]]:
-    """Return where no class of any split has more labelled nodes than RSDNE* has candidates for one of them."""
-    largest: dict[tuple[str, float], int] = {}
-    for run in runs:
-        labels = run.split(labels_of(run.dataset)).seen_labels
-        key = (run.dataset, run.label_rate)
-        largest[key] = max(largest.get(key, 0), int(labels.counts.max()))
-    return frozenset(key for key, size in largest.items() if size - 1 <= CANDIDATES)
 
 
 def collected(name: str, results: Iterable[Result], choice: Choice) -> list[Result]:
@@ -184,8 +182,8 @@ def collected(name: str, results: Iterable[Result], choice: Choice) -> list[Resu
 def _planned(name: str, good: Mapping[Any, Result], choice: Choice) -> list[Result]:
     """Return the results that belong to an experiment, by its full plan or by that of `choice`.
 
-    Runs of Tables 3 and 4 count as they come in, those of balanced labels where a method has all label rates. The
-    other experiments share some of them by chance, so there a mean is taken only where all of its splits are there.
+    Runs of Tables 3 and 4 count as they come in, draws of balanced labels where all label rates are there. The other
+    experiments share some of them by chance, so there a mean is taken only where all of its splits are there.
     """
     present = {run.dataset for run in good}
     wanted = {"f1": dataset_names(), "balanced": DATASETS, "published-classifier": DATASETS}.get(
@@ -204,21 +202,12 @@ def _planned(name: str, good: Mapping[Any, Result], choice: Choice) -> list[Resu
         groups: dict[Any, list[Run]] = {}
         for run in EXPERIMENTS[name].runs(plan):
             key = (run.dataset, run.method, run.params, run.classifier, run.label_rate, len(run.unseen))
-            groups.setdefault(key, []).append(run)
+            draw = (run.dataset, run.method, run.seed)
+            groups.setdefault(draw if name == "balanced" else key, []).append(run)
         for runs in groups.values():
-            if name in COLLECTED or all(run in good for run in runs):
+            if name == "f1" or all(run in good for run in runs):
                 planned |= dict.fromkeys(runs)
-    present_results = [good[run] for run in planned if run in good]
-    return _with_all_rates(present_results) if name == "balanced" else present_results
-
-
-def _with_all_rates(results: Iterable[Result]) -> list[Result]:
-    """Leave out what a method did on a graph where a label rate is missing: its mean would not compare."""
-    results = list(results)
-    have: dict[tuple[str, str], set[float]] = {}
-    for result in results:
-        have.setdefault((result.run.dataset, result.run.method), set()).add(result.run.label_rate)
-    return [result for result in results if set(RATES) <= have[result.run.dataset, result.run.method]]
+    return [good[run] for run in planned if run in good]
 
 
 def _pair(result: Result) -> Pair:
@@ -230,36 +219,3 @@ def _pair(result: Result) -> Pair:
 def _mean(pairs: Sequence[Pair]) -> Pair:
     micro, macro = zip(*pairs, strict=True)
     return float(np.mean(micro)), float(np.mean(macro))
-
-
-def _weights(results: Iterable[Result]) -> dict[str, list[float]]:
-    import json
-
-    weights: dict[str, list[float]] = {}
-    for result in results:
-        for value in json.loads(result.setting or "{}").values():
-            weights.setdefault(result.run.method, []).append(float(value))
-    return weights
-
-
-def _layouts(path: Path) -> dict[str, dict[str, float]]:
-    names = ("seen_purity", "unseen_purity", "unseen_mixed")
-    return {
-        row["method"]: {name: float(row[name]) for name in names}
-        for row in _rows(path, ("method", "rule", *names))
-        if row["method"] in TITLES
-        and row["rule"] == RULE
-        and row["unseen_purity"]  # the paper speaks of its own panels; some may have failed
-    }
-
-
-def _seconds(path: Path) -> dict[tuple[str, str, int], float]:
-    return {
-        (row["method"], row["device"], int(row["n_nodes"])): float(row["seconds"])
-        for row in _rows(path, ("method", "device", "n_nodes", "seconds", "version"))
-        if row["seconds"] and is_current(row["version"])
-    }
-
-
-def _rows(path: Path, columns: Sequence[str]) -> list[dict[str, str]]:
-    return read_csv(path, columns) if path.exists() else []

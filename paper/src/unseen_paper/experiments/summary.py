@@ -148,34 +148,24 @@ def balanced_rows(results: Iterable[Result]) -> list[dict[str, Any]]:
     >>> balanced_rows(results)[0]["micro_f1"], balanced_rows(results)[0]["label_rates"]
     (0.8, '0.1 0.3')
     """
-    good = [result for result in results if not result.error]
-    groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for row in f1_rows(good):
-        groups.setdefault((row["dataset"], row["method"]), []).append(row)
-    of_runs = _grouped(good, lambda run: (run.dataset, run.method))
+    groups = _grouped(results, lambda run: (run.dataset, run.method))
     rows = []
-    for (dataset, method), group in groups.items():
-        own = of_runs[dataset, method]
+    for dataset, method in sorted(groups, key=lambda key: _place((key[0], 0.0, key[1]))):
+        own = groups[dataset, method]
+        cells, draws = f1_rows(own), _grouped(own, lambda run: run.seed).values()
         means: dict[str, Any] = {"dataset": dataset, "label_rate": None, "method": method}
         for score in ("micro_f1", "macro_f1"):
-            means[score] = _rounded(np.mean([each[score] for each in group]))
-            means[f"{score}_std"] = _rounded(_deviation(_by_draw(own, score, len(group))))
+            means[score] = _rounded(np.mean([each[score] for each in cells]))
+            whole = [np.mean([getattr(r, score) for r in draw]) for draw in draws if len(draw) == len(cells)]
+            means[f"{score}_std"] = _rounded(_deviation(np.array(whole)))
         rows.append(
             {
                 **means,
-                "n_splits": min(each["n_splits"] for each in group),
+                "n_splits": min(each["n_splits"] for each in cells),
                 **NO_PAPER,
-                "seconds": _rounded(np.mean([each["seconds"] for each in group])),
-                "label_rates": " ".join(f"{each['label_rate']:g}" for each in group),
-                "rule": group[0]["rule"],
+                "seconds": _rounded(np.mean([each["seconds"] for each in cells])),
+                "label_rates": " ".join(f"{each['label_rate']:g}" for each in cells),
+                "rule": cells[0]["rule"],
             }
         )
     return rows
-
-
-def _by_draw(results: Iterable[Result], score: str, n_rates: int) -> npt.NDArray[np.float64]:
-    """Return the mean over label rates of every draw that has all of them."""
-    draws: dict[int, list[float]] = {}
-    for result in results:
-        draws.setdefault(result.run.seed, []).append(getattr(result, score))
-    return np.array([np.mean(scores) for scores in draws.values() if len(scores) == n_rates], dtype=float)
