@@ -120,10 +120,10 @@ def our_evidence(results: Iterable[Result], choice: Choice, out: Path) -> Eviden
             scores.setdefault(cell_of(result.run), {})[split] = _pair(result)
     draws: dict[Cell, dict[int, list[Pair]]] = {}
     for result in by_experiment["balanced"]:
-        cell = ("balanced", result.run.dataset, result.run.method)
-        draws.setdefault(cell, {}).setdefault(result.run.seed, []).append(_pair(result))
-    for cell, own in draws.items():
-        scores[cell] = {seed: _mean(pairs) for seed, pairs in own.items()}
+        drawn: Cell = ("balanced", result.run.dataset, result.run.method)
+        draws.setdefault(drawn, {}).setdefault(result.run.seed, []).append(_pair(result))
+    for drawn, own in draws.items():
+        scores[drawn] = {seed: _mean(pairs) for seed, pairs in own.items()}
 
     largest: dict[tuple[str, float], int] = {}
     weights: dict[str, list[float]] = {}
