@@ -105,7 +105,7 @@ def test_labels_of_one_place_do_not_hide_that_a_class_has_too_few():
     indicator = data.labels.indicator.toarray()
     indicator[np.random.default_rng(1).random(1200) > 0.3] = False
     rows = np.flatnonzero(data.labels.codes == 0)
-    rows = rows[np.argsort(-own.vectors[rows] @ own.vectors[rows].mean(axis=0))]
+    rows = rows[np.argsort(-vectors.vectors[rows] @ vectors.vectors[rows].mean(axis=0))]
     answers = np.r_[rows[:6], rows[150:250:20]]
     indicator[:, 0] = False
     indicator[answers, 0] = True

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from unseen.discovery.captions import caption
 from unseen.discovery.result import FoundClass
-from unseen.discovery.space import Space, k_means
+from unseen.discovery.space import Space, blocks, k_means
 from unseen.graph import Graph
 from unseen.ids import Floats, Ints, Singles
 from unseen.linalg.normalize import l2_rows
@@ -29,19 +29,29 @@ def class_metric(space: Space, likely: Ints) -> Singles:
     likely : ndarray, shape (n,)
         Column of each node's most likely labelled class, -1 for new nodes.
     """
-    vectors = space.centred[:, :50].astype(np.float64)
+    vectors = space.centred[:, :50]
     rows = np.flatnonzero(likely >= 0)
-    if not len(rows):
-        return l2_rows(vectors).astype(np.float32)
-    column = likely[rows]
-    sizes = np.maximum(np.bincount(column), 1)
-    belongs = sp.csr_array((np.ones(len(rows)), (column, np.arange(len(rows)))))
-    means = (belongs @ vectors[rows]) / sizes[:, None]
-    inside = vectors[rows] - means[column]
-    values, axes = np.linalg.eigh(inside.T @ inside / len(rows))
-    mixed = np.maximum(values, 0) / 2 + max(float(values.mean()), 1e-12) / 2
-    rounded: Floats = vectors @ (axes / np.sqrt(mixed))
-    return l2_rows(rounded).astype(np.float32)
+    directions = np.eye(vectors.shape[1])
+    if len(rows):
+        parts = [rows[part] for part in blocks(len(rows))]
+        sizes = np.maximum(np.bincount(likely[rows]), 1)
+        means, products = np.zeros((len(sizes), vectors.shape[1])), np.zeros((vectors.shape[1],) * 2)
+        for part in parts:
+            belongs = sp.csr_array(
+                (np.ones(len(part)), (likely[part], np.arange(len(part)))), shape=(len(sizes), len(part))
+            )
+            means += belongs @ vectors[part].astype(np.float64)
+        means /= sizes[:, None]
+        for part in parts:
+            inside = vectors[part].astype(np.float64) - means[likely[part]]
+            products += inside.T @ inside
+        values, axes = np.linalg.eigh(products / len(rows))
+        mixed = np.maximum(values, 0) / 2 + max(float(values.mean()), 1e-12) / 2
+        directions = axes / np.sqrt(mixed)
+    metric = np.empty(vectors.shape, dtype=np.float32)
+    for block in blocks(len(vectors)):
+        metric[block] = l2_rows(vectors[block].astype(np.float64) @ directions)
+    return metric
 
 
 def sort_into_groups(

@@ -18,14 +18,14 @@ from unseen.discovery.signals import (
     label_weights,
     make_scoring,
 )
-from unseen.discovery.space import Space, make_space, make_surroundings
+from unseen.discovery.space import HUGE, HUGE_COLUMNS, Space, make_space, make_surroundings
 from unseen.discovery.validation import Fold, leave_out_classes
 from unseen.embedding import Embedding
 from unseen.errors import InputError, logger, unknown_type
 from unseen.graph import Graph
 from unseen.ids import Floats, Ints, Mask
 from unseen.labels import Labels
-from unseen.linalg.normalize import encode_numbers, l2_rows
+from unseen.linalg.normalize import encode_numbers
 from unseen.methods.base import Method, copy_unfitted
 from unseen.methods.homophily import Homophily, measure_homophily
 from unseen.methods.registry import find_method, make_method
@@ -124,7 +124,7 @@ def rank_nodes(
 
 def nearest_classes(space: Space, indicator: Mask) -> Ints:
     """Return the number of the class whose mean is nearest to each node."""
-    return np.asarray((l2_rows(space.centred) @ class_means(space, indicator).T).argmax(axis=1))
+    return np.asarray(space.cosines(class_means(space, indicator)).argmax(axis=1))
 
 
 def find_error_rates(ranking: Ranking, rates_differ: bool, rng: np.random.Generator) -> ErrorRates:
@@ -169,7 +169,8 @@ def source_of(graph: Graph, method: Any, seed: int, *, homophilous: bool = True)
 def _smooth_features(graph: Graph, steps: int, seed: int) -> SmoothFeats:
     """Return the method with as many columns as a small graph allows, so that it has nothing to say about that."""
     shape = graph.adjacency.shape if graph.features is None else graph.features.shape
-    columns = min(SmoothFeats._traits.default_components, *shape)
+    columns = HUGE_COLUMNS if graph.n_nodes > HUGE else SmoothFeats._traits.default_components
+    columns = min(columns, *shape)
     return SmoothFeats(n_components=columns, steps=steps, random_state=seed)
 
 

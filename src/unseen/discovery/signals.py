@@ -20,7 +20,7 @@ import scipy.sparse as sp
 from scipy.special import softmax
 from scipy.stats import poisson
 
-from unseen.discovery.space import Axes, Space
+from unseen.discovery.space import Axes, Space, blocks
 from unseen.ids import Floats, Mask, Singles
 from unseen.linalg.normalize import l1_rows, l2_rows
 
@@ -81,7 +81,7 @@ def gather(space: Space, indicator: Mask, surroundings: Axes, weights: Floats | 
         labelled = labelled * weights
     density = _label_density(space, labelled)
     scores = class_scores(space, indicator, weights)
-    cosine = l2_rows(space.centred) @ class_means(space, indicator).T
+    cosine = space.cosines(class_means(space, indicator))
     signals = [
         _propensity(space, labelled),
         _mean_labelled(density, labelled) - density,
@@ -108,16 +108,15 @@ def label_weights(space: Space, indicator: Mask) -> Floats | None:
     where no class has too few.
     """
     counts = indicator.sum(axis=0)
-    vectors = l2_rows(space.centred)
     sums = indicator.T.astype(np.float32) @ space.centred
-    cosine = vectors @ l2_rows(sums).T
+    cosine = space.cosines(l2_rows(sums))
     nearest = cosine.argmax(axis=1)
     limits = {0.5: 2.0, 0.75: 3.0}
     rates, (sizes, inside) = np.zeros(len(counts)), np.zeros((2, len(limits), len(counts)))
     for k, members in enumerate(indicator.T):
         rows, own = np.flatnonzero(members), nearest == k
         # few labels lie closer to their own mean than their class does: each against the mean of the others
-        without = np.einsum("ij,ij->i", vectors[rows], l2_rows(sums[k] - space.centred[rows]))
+        without = np.einsum("ij,ij->i", l2_rows(space.centred[rows]), l2_rows(sums[k] - space.centred[rows]))
         core = own & (cosine[:, k] >= np.median(cosine[rows, k]))
         rates[k] = (core & members).sum() / max(core.sum(), 1)
         for place, share in enumerate(limits):
@@ -149,7 +148,8 @@ def _predicted_labels(space: Axes, y: Floats, ridge: float) -> Floats:
     centred = space.centred
     along = (y - y.mean()).astype(np.float32) @ centred
     fitted = y.mean() + centred @ (inverse * along).astype(np.float32)
-    leverage = 1 / len(y) + np.square(centred) @ inverse.astype(np.float32)
+    squares = [np.square(centred[rows]) @ inverse.astype(np.float32) for rows in blocks(len(y), 1 << 12)]
+    leverage = 1 / len(y) + np.concatenate(squares)
     return np.asarray((fitted - leverage * y) / (1 - np.minimum(leverage, 0.99)), dtype=np.float64)
 
 

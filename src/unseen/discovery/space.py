@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ import scipy.sparse as sp
 
 from unseen.embedding import Embedding
 from unseen.engine.run import Run, libraries_on_one_thread
+from unseen.engine.sparse import inverse
 from unseen.graph import Graph
 from unseen.ids import Floats, Ints, Singles
 from unseen.linalg.normalize import l2_rows
@@ -26,6 +28,8 @@ from unseen.randomness import child_seed
 
 MAX_COLUMNS = 200
 """Wider vectors are reduced to as many, so that the cost stays linear in the nodes alone."""
+HUGE, HUGE_COLUMNS = 2_000_000, 64
+"""On graphs of more nodes, vectors have fewer columns, so that ten million nodes fit into 20 GB."""
 GRAINS = (10, 16, 25, 40)
 """Numbers of clusters, fine to coarse: classes have different sizes, and nobody knows which."""
 
@@ -45,29 +49,40 @@ class Axes:
     centred: Singles
     variances: Floats
 
+    @cached_property
+    def inverse_lengths(self) -> Singles:
+        """One over the length of each row, shape (n, 1)."""
+        lengths = [np.linalg.norm(self.centred[rows], axis=1) for rows in blocks(len(self.centred))]
+        return inverse(np.concatenate(lengths))[:, None]
+
+    def cosines(self, means: Singles) -> Singles:
+        """Return the cosine of every node to each of some unit means."""
+        return np.vstack(
+            [
+                (self.centred[rows] * self.inverse_lengths[rows]) @ means.T
+                for rows in blocks(len(self.centred))
+            ]
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class Space(Axes):
-    """Unit vectors of all nodes, their principal axes, and clusterings of them.
+    """Unit vectors of all nodes along their principal axes, and clusterings of them.
 
     Parameters
     ----------
-    vectors : ndarray, shape (n, d)
-        Rows of length 1 (0 where a node has nothing).
     clusters : tuple of ndarray
         Cluster numbers of every node, one array per clustering.
     """
 
-    vectors: Singles
     clusters: tuple[Ints, ...]
 
 
 def make_space(embedding: Embedding, rng: np.random.Generator) -> Space:
     """Return the space of an embedding, whatever the length and number of its columns."""
-    vectors = unit_vectors(embedding.vectors, rng)
-    axes = principal_axes(vectors)
+    axes = principal_axes(unit_vectors(embedding.vectors, rng))
     clusters = _clusterings(np.ascontiguousarray(axes.centred[:, :50]), rng)
-    return Space(axes.centred, axes.variances, vectors, clusters)
+    return Space(axes.centred, axes.variances, clusters)
 
 
 def make_surroundings(graph: Graph, rng: np.random.Generator) -> Axes:
@@ -77,7 +92,8 @@ def make_surroundings(graph: Graph, rng: np.random.Generator) -> Axes:
     neighbours is added, which rows of length 1 do not show.
     """
     features = graph.adjacency if graph.features is None else graph.features
-    method = SmoothFeats(n_components=min(100, *features.shape), steps=0, random_state=child_seed(rng))
+    columns = HUGE_COLUMNS // 2 if graph.n_nodes > HUGE else 100
+    method = SmoothFeats(n_components=min(columns, *features.shape), steps=0, random_state=child_seed(rng))
     own = method.fit_transform(graph).vectors
     n, width = own.shape
     counts = [np.diff(graph.adjacency.indptr), np.asarray((features != 0).sum(axis=1)).ravel()]
@@ -93,10 +109,15 @@ def make_surroundings(graph: Graph, rng: np.random.Generator) -> Axes:
 
 
 def principal_axes(vectors: Singles) -> Axes:
-    """Return the vectors minus their mean along their principal axes, the strongest first."""
-    centred = vectors - vectors.mean(axis=0)
-    squares, axes = np.linalg.eigh((centred.T @ centred).astype(np.float64))
-    return Axes(times(centred, axes[:, ::-1], Run(), out=centred), np.maximum(squares[::-1], 0.0))
+    """Return the vectors minus their mean along their principal axes, the strongest first; writes over `vectors`."""
+    vectors -= vectors.mean(axis=0)
+    squares, axes = np.linalg.eigh((vectors.T @ vectors).astype(np.float64))
+    return Axes(times(vectors, axes[:, ::-1], Run(), out=vectors), np.maximum(squares[::-1], 0.0))
+
+
+def blocks(n: int, n_rows: int = 1 << 16) -> list[slice]:
+    """Return slices that cover `n` rows, so that what is as tall as the graph is held once."""
+    return [slice(first, first + n_rows) for first in range(0, n, n_rows)]
 
 
 def unit_vectors(vectors: Singles | sp.csr_array, rng: np.random.Generator) -> Singles:
@@ -121,7 +142,7 @@ def _clusterings(vectors: Singles, rng: np.random.Generator) -> tuple[Ints, ...]
         k = min(grain, max(1, n // 10), distinct)
         rows = rng.choice(n, most, replace=False) if n > most else np.arange(n)
         machine = k_means(vectors[rows], k, child_seed(rng), init="random", n_init=1, max_iter=50)
-        clusterings.append(machine.predict(vectors).astype(np.int64))
+        clusterings.append(machine.predict(vectors).astype(np.uint8))
     return tuple(clusterings)
 
 

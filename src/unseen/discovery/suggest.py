@@ -16,7 +16,7 @@ from unseen.discovery.groups import sort_into_groups
 from unseen.discovery.questions import FINE_GROUPS, find_bare_parts, most_telling, spread_out
 from unseen.discovery.ranking import searched, source_of, vectors_of
 from unseen.discovery.result import CERTAIN, Discovery, Node, texts_of
-from unseen.discovery.space import make_space, unit_vectors
+from unseen.discovery.space import unit_vectors
 from unseen.embedding import Embedding
 from unseen.engine.run import libraries_on_one_thread
 from unseen.errors import InputError, counted, logger, need_library
@@ -366,7 +366,7 @@ def _from_nothing(
     """Return typical nodes of the parts of a graph without labels, those of the largest part first."""
     graph = graph.subgraph(id_order(graph.node_ids))
     embedding, _ = vectors_of(graph, None, source_of(graph, method, child_seed(rng)))
-    vectors = make_space(embedding, rng).vectors
+    vectors = unit_vectors(embedding.vectors, rng)
     groups = sort_into_groups(
         vectors, np.arange(len(vectors)), np.ones(len(vectors)), budget, child_seed(rng)
     )
