@@ -83,6 +83,19 @@ class UnsupportedError(UnseenError):
     """
 
 
+def cannot_hold(
+    path: object, format_: str, what: str, instead: str = "use .csv or .parquet instead"
+) -> UnsupportedError:
+    """Return the error for something that the format of a file to be written has no place for.
+
+    Examples
+    --------
+    >>> str(cannot_hold("g.mtx", "Matrix Market", "names of columns"))
+    'g.mtx: Matrix Market cannot hold names of columns; use .csv or .parquet instead'
+    """
+    return UnsupportedError(f"{path}: {format_} cannot hold {what}; {instead}")
+
+
 def show_path(name: str) -> str:
     """Return the name of a source without the quotes around a path, for the beginning of a notice."""
     return name.strip("'")

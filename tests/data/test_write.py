@@ -124,7 +124,7 @@ def test_a_notice_says_where_isolated_nodes_went(tmp_path: Path, caplog: pytest.
         ("g.csv", ["", "c"], "one node has an empty id, which no reader takes; give it a name"),
         ("g.parquet", ["\ud800", "c"], "is not valid Unicode text, so no file can hold it"),
         ("g.gexf", ["a\x07", "b"], r"\.gexf cannot hold the id 'a\\x07'; use \.csv or \.parquet"),
-        ("g.mtx", ["a", "b"], "Matrix Market has no ids but the row numbers"),
+        ("g.mtx", ["a", "b"], "Matrix Market cannot hold ids but the row numbers"),
         ("folder", ["a b", "c"], "authors' format cannot hold the id 'a b', .*use .csv or .parquet"),
         ("folder", ["src", "dst"], "cannot hold a first edge that looks like a header"),
     ],
@@ -160,7 +160,7 @@ TARGETS: list[tuple[str, Any, str, str]] = [
     ),
     ("features", GRAPH, "f.xlsx", r"features are not written with the suffix '\.xlsx'; use one of .*\.npz"),
     ("features", GRAPH, "f.w2v.txt.gz", r"is reserved for vectors; use \.csv or \.parquet for features"),
-    ("features", GRAPH, "f.mtx", "Matrix Market has no names of columns"),
+    ("features", GRAPH, "f.mtx", "Matrix Market cannot hold names of columns"),
     ("features", NAMED, "f.csv", r"text cannot have a feature called 'node', .*\.parquet or"),
     ("features", GRAPH.with_features(None), "f.csv", "the graph has no features to write"),
 ]  # fmt: skip

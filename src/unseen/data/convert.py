@@ -30,9 +30,10 @@ from unseen.data.sources import (
     is_pattern,
     match_formats,
     metadata_path,
+    written_format,
 )
 from unseen.data.tables import MatrixBatch
-from unseen.data.write import STDOUT, check_graph_target, write_graph, write_part
+from unseen.data.write import STDOUT, is_folder, write_graph, write_part
 from unseen.errors import InputError, unknown_name
 from unseen.graph import Graph
 from unseen.labels import Labels
@@ -116,7 +117,8 @@ def convert_file(
     own = files_of(path, "edges") if is_pattern(path) else [path]
     sources = [*own, *(each for part in listed for each in part)]
     if kind == "graph" and str(to) not in STDOUT:  # what is wrong with it is told before the work
-        check_graph_target(to)
+        if not is_folder(to):
+            written_format(to, "edges")
         refuse_overwriting(to, sources)
     data = read(path, **parts, **asdict(options))
     return write_data(data.graph, data.labels, to, kind, inputs=sources)

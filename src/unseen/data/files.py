@@ -22,11 +22,12 @@ STANDARD = "-"
 """The name of the standard output, and of the standard input where a file is read."""
 _temporaries: set[Path] = set()
 """The temporary folders of this process."""
+_NO_RIGHTS = "you may not write to the folder {folder}; choose another place or change its rights"
 _REASONS = {
     errno.ELOOP: "it is a link that leads back to itself; remove it or choose another name",
     errno.ENOTDIR: "{folder} is a file, not a folder; choose another place",
-    errno.EACCES: "you may not write to the folder {folder}; choose another place or change its rights",
-    errno.EPERM: "you may not write to the folder {folder}; choose another place or change its rights",
+    errno.EACCES: _NO_RIGHTS,
+    errno.EPERM: _NO_RIGHTS,
     errno.EROFS: "the folder {folder} is read-only; choose another place",
     errno.ENOSPC: "the disk is full; free some space or choose another disk",
     errno.EDQUOT: "your disk quota is used up; free some space or choose another disk",
@@ -61,14 +62,13 @@ def atomic_paths(*paths: AnyPath) -> Iterator[tuple[Path, ...]]:
                 shutil.copyfileobj(file, sys.stdout.buffer)
         sys.stdout.flush()
         return
-    targets = [_find_target(path) for path in paths]
+    files, renamed = dict[Path, Path](), list[Path]()
     with contextlib.ExitStack() as stack:
-        files, old = dict[Path, Path](), dict[Path, Path | None]()
-        for target in targets:
+        for target in map(_find_target, paths):
             # libraries look at the suffix of a file
             files[target] = stack.enter_context(_workspace(target)) / f"new{target.suffix[-16:]}"
             files[target].touch()
-        with explain_errors(*targets):
+        with explain_errors(next(iter(files))):
             yield tuple(files.values())
         for target, temporary in files.items():
             with explain_errors(target):
@@ -80,18 +80,23 @@ def atomic_paths(*paths: AnyPath) -> Iterator[tuple[Path, ...]]:
             for target, temporary in files.items():
                 with explain_errors(target):
                     if len(files) > 1:
-                        backup = temporary.with_name("old")
-                        with contextlib.suppress(OSError):  # not all file systems have hard links
-                            backup.hardlink_to(target)
-                        if target.exists() and not backup.exists():
-                            shutil.copy2(target, backup)
-                        old[target] = backup if backup.exists() else None
+                        if target.exists():
+                            _keep_old(target, temporary.with_name("old"))
+                        renamed.append(target)
                     temporary.replace(target)
         except BaseException:
-            for target, before in old.items():
+            for target in renamed:
+                old = files[target].with_name("old")
                 with contextlib.suppress(OSError):
-                    target.unlink(missing_ok=True) if before is None else before.replace(target)
+                    old.replace(target) if old.exists() else target.unlink(missing_ok=True)
             raise
+
+
+def _keep_old(target: Path, backup: Path) -> None:
+    try:
+        backup.hardlink_to(target)
+    except OSError:  # not all file systems have hard links
+        shutil.copy2(target, backup)
 
 
 @contextlib.contextmanager
@@ -108,12 +113,13 @@ def _workspace(target: Path) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def new_folder(path: AnyPath) -> Iterator[Path]:
+def new_folder(path: AnyPath) -> Iterator[None]:
     """Make the folder `path` and those above it for the block; when it fails, remove those that it made."""
     folder = Path(path)
     missing = [each for each in (folder, *folder.parents) if not os.path.lexists(each)]
     try:
-        yield make_folder(folder)
+        make_folder(folder)
+        yield
     except BaseException:
         for each in missing:
             with contextlib.suppress(OSError):  # something else has been put there meanwhile
@@ -128,7 +134,7 @@ def staged_folder(target: AnyPath) -> Iterator[Path]:
     A folder that is at `target` already is replaced as a whole: look before whether that is right. When
     the block fails or is interrupted, nothing of it is left, and an older folder stays as it was.
     """
-    place = _follow_link(Path(target))
+    place = Path(os.path.realpath(target))
     if place.exists() and not place.is_dir():
         msg = f"cannot write {target}: it is a file; name a folder"
         raise OutputError(msg)
@@ -149,13 +155,8 @@ def staged_folder(target: AnyPath) -> Iterator[Path]:
 def refuse_overwriting(output: AnyPath, inputs: Iterable[object]) -> None:
     """Raise an `OutputError` if `output` is one of the files that are read; links do not hide it.
 
-    Parameters
-    ----------
-    output : path
-        File that is to be written.
-    inputs : iterable
-        Paths of files that are read. An existing file in a folder that is read counts as read. Other objects (None, a
-        table in memory) are passed over.
+    `inputs` are paths of files that are read; an existing file in a folder that is read counts as read. Other objects
+    (None, a table in memory) are passed over.
     """
     target = Path(output)
     for source in inputs:
@@ -174,12 +175,7 @@ def refuse_overwriting(output: AnyPath, inputs: Iterable[object]) -> None:
 def require_writable(path: AnyPath, *, example: str | None = None) -> None:
     """Raise the `OutputError` that writing `path` would end in, before hours of work are lost to it.
 
-    Parameters
-    ----------
-    path : str or path
-        The file to be.
-    example : str, optional
-        Name of a file of the kind wanted, for the message where `path` is a folder.
+    `example` is the name of a file of the kind wanted, for the message where `path` is a folder.
     """
     if str(path) != STANDARD:
         with _workspace(_find_target(path, example)):
@@ -196,18 +192,14 @@ def keep_backup(path: AnyPath) -> Path | None:
     if backup.exists() or not file.exists():
         return None
     with atomic_path(backup) as temporary:
-        temporary.chmod(0o600)
-        shutil.copyfile(file, temporary)
-        shutil.copymode(file, temporary)
+        shutil.copy(file, temporary)
     return backup
 
 
-def make_folder(path: AnyPath) -> Path:
-    """Make the folder `path` and those above it, where they are not there yet, and return it."""
-    folder = Path(path)
-    with explain_errors(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-    return folder
+def make_folder(path: AnyPath) -> None:
+    """Make the folder `path` and those above it, where they are not there yet."""
+    with explain_errors(Path(path)):
+        Path(path).mkdir(parents=True, exist_ok=True)
 
 
 def remove_temporaries() -> list[Path]:
@@ -216,57 +208,42 @@ def remove_temporaries() -> list[Path]:
     An interrupt may come between the creation of a folder and the block that removes it.
     """
     for path in list(_temporaries):
-        with contextlib.suppress(OSError):
-            _remove(path)
+        _remove(path)
     return [path for path in _temporaries if os.path.lexists(path)]
 
 
 @contextlib.contextmanager
-def explain_errors(*targets: Path) -> Iterator[None]:
-    """Turn an `OSError` of the block into an `OutputError` that says why the first of `targets` cannot be written."""
+def explain_errors(target: Path) -> Iterator[None]:
+    """Turn an `OSError` of the block into an `OutputError` that says why `target` cannot be written."""
     try:
         yield
     except UnseenError:
         raise
     except OSError as error:
-        target, folder = targets[0], targets[0].parent
         reason = _REASONS.get(error.errno or 0, f"{error.strerror or error}; choose another place")
         if error.errno == errno.ENOENT:
             reason = "the folder {folder} does not exist; create it first"
-            if folder.is_dir():
+            if target.parent.is_dir():
                 reason = "the folder {folder} does not take new files; choose another place"
-        msg = f"cannot write {target}: {reason.format(folder=folder)}"
+        msg = f"cannot write {target}: {reason.format(folder=target.parent)}"
         raise OutputError(msg) from error
 
 
 def _find_target(path: AnyPath, example: str | None = None) -> Path:
     """Return the file that is written: a link is followed, a folder or a device is refused."""
-    target = Path(path)
-    with explain_errors(target):
-        mode = target.stat().st_mode if target.exists() else stat.S_IFREG
+    target, mode = Path(path), stat.S_IFREG
+    with explain_errors(target), contextlib.suppress(FileNotFoundError):
+        mode = target.stat().st_mode
+    if stat.S_ISREG(mode):
+        return target.resolve() if target.is_symlink() else target
+    what = "a device or a pipe, not a file; name a file"
     if stat.S_ISDIR(mode):
-        like = "" if example is None else f", e.g. {target / example}"
-        msg = f"cannot write {target}: it is a folder; name a file in it{like}"
-        raise OutputError(msg)
-    if not stat.S_ISREG(mode):
-        msg = f"cannot write {target}: it is a device or a pipe, not a file; name a file"
-        raise OutputError(msg)
-    return _follow_link(target)
-
-
-def _follow_link(path: Path) -> Path:
-    """Return where a link leads, so that it is written through instead of replaced."""
-    if not path.is_symlink():
-        return path
-    with explain_errors(path):
-        try:
-            return path.resolve()
-        except RuntimeError:  # of older Pythons, for a link to itself
-            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP)) from None
+        what = "a folder; name a file in it" + ("" if example is None else f", e.g. {target / example}")
+    msg = f"cannot write {target}: it is {what}"
+    raise OutputError(msg)
 
 
 def _remove(path: Path) -> None:
-    """Remove a temporary folder."""
     for _ in range(20):  # a thread of a database that was interrupted may still be writing there
         if not os.path.lexists(path):
             _temporaries.discard(path)

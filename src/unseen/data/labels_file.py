@@ -186,7 +186,7 @@ def write_answers(
         text = read_text(source, options)
         for node_id, answer in answers.items():
             text.set_answer(node_id, answer)
-        fill = text_fill(target, lambda: [text.data()])
+        fill = text_fill(target, [text.data()])
     else:
         value: Any = labels
         if {before.name, after.name} <= set(TABLES):

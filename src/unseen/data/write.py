@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import contextlib
 import re
-import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import cast
@@ -35,13 +34,20 @@ from unseen.data.opened import PACKED, data_suffix, delimiter_of
 from unseen.data.sources import Role, resolve, written_format
 from unseen.data.writers import Files, as_folder
 from unseen.embedding import Embedding
-from unseen.errors import InputError, UnseenError, UnsupportedError, logger
+from unseen.errors import InputError, UnseenError, UnsupportedError, cannot_hold, logger
 from unseen.graph import Graph
 from unseen.ids import IdArray, as_ids
 from unseen.labels import Labels, class_name_problem
 
 _PACKED_FORMATS = ("text", "word2vec text", "groups")
 STDOUT = (STANDARD, "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
+TABLES: dict[Role, str] = {
+    "edges": "edges.csv",
+    "nodes": "nodes.csv",
+    "features": "features.parquet",
+    "labels": "labels.csv",
+}
+"""The files of a graph that is written as tables."""
 
 
 def write_graph(
@@ -77,33 +83,38 @@ def write_graph(
     >>> [path.name for path in write_graph(graph, folder / "edges.csv")]
     ['edges.csv', 'edges.nodes.csv']
     """
-    _require_distinct_relations(graph, target)
+    names = [relation.name for relation in graph.relations]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        msg = f"cannot write {target}: two relations are called {twice!r}; files tell them apart by name, so rename one"
+        raise UnsupportedError(msg)
+    empty = [relation.name for relation in graph.relations if not relation.matrix.nnz]
+    if empty and len(names) > 1:
+        logger.warning("%s: relations without edges are not written: %s", target, ", ".join(empty))
     if str(target) in STDOUT:
-        _warn_of_one_table(graph, labels)
+        rest = {"features": graph.features is not None, "labels": labels is not None}
+        rest["nodes without an edge"] = bool(graph.isolated.any())
+        if any(rest.values()):
+            left = ", ".join(part for part, there in rest.items() if there)
+            logger.warning("the standard output takes the edges only, not the %s; name a file", left)
         return write_part(graph, "edges", target)
     path = Path(target)
-    if not tables:
-        check_graph_target(path)
     labels = None if labels is None else labels.align_to(graph)
     _require_names(graph if labels is None else labels, path)
+    paths = {role: path / name for role, name in TABLES.items()} if tables else dict[Role, Path]()
     if tables:
-        names: dict[Role, str] = {"edges": "edges.csv", "nodes": "nodes.csv", "labels": "labels.csv"}
-        names["features"] = "features.parquet"
-        paths = {role: path / name for role, name in names.items()}
-        return _write_all(_separate_files(graph, labels, paths), inputs, folder=path)
-    if is_folder(path):
-        return _write_all(as_folder(graph, labels, path), inputs, folder=path)
-    beside = _paths_beside(graph, path)
-    files = _write_all(_separate_files(graph, labels, beside), inputs)
-    if beside.get("nodes") in files:
+        files = _files_of_graph(graph, labels, paths)
+    elif is_folder(path):
+        files = as_folder(graph, labels, path)
+    else:
+        paths = _paths_beside(graph, path)
+        files = _files_of_graph(graph, labels, paths)
+    _write_all(files, inputs, path if tables or is_folder(path) else None)
+    if not tables and paths.get("nodes") in files:
         what = "the types of nodes" if graph.types != (None,) else "nodes without an edge"
-        logger.warning(
-            "%s cannot hold %s, so all nodes are listed in %s; read it with nodes=... (--nodes)",
-            path,
-            what,
-            beside["nodes"],
-        )
-    return files
+        remedy = f"all nodes are listed in {paths['nodes']}; read it with nodes=... (--nodes)"
+        logger.warning("%s cannot hold %s, so %s", path, what, remedy)
+    return list(files)
 
 
 def write_part(
@@ -140,36 +151,41 @@ def write_part(
     ['node,tall,old', 'a,0.5,1', 'b,0,2']
     """
     if str(target) in STDOUT:
-        return _to_stdout(value, role)
-    path = Path(target)
-    if isinstance(value, Graph) and role == "features" and value.features is None:
-        msg = f"{path}: the graph has no features to write"
-        raise InputError(msg)
-    if isinstance(value, Embedding) and 0 in value.vectors.shape:
-        n, width = value.vectors.shape
-        msg = f"{path}: the embedding has {n} rows and {width} columns, so there is nothing to write"
-        raise InputError(msg)
-    _require_names(value, path)
-    return _write_all(_files_of(value, role, path), inputs)
+        try:
+            path = Path("vectors.w2v.txt" if role == "vectors" else f"{role}.csv")
+            (fill,) = _check_part(value, role, path).values()
+        except UnseenError as error:
+            raise type(error)(str(error).replace(str(path), "the standard output")) from None
+        with atomic_path(STANDARD) as temporary:
+            fill(temporary)
+        return []
+    files = _check_part(value, role, Path(target))
+    _write_all(files, inputs)
+    return list(files)
 
 
 def check_vectors(path: AnyPath, node_ids: IdArray) -> None:
     """Raise the error that saving vectors of these nodes to `path` would end in, before they are learnt."""
     ids = as_ids(node_ids)
-    embedding = Embedding(np.zeros((len(ids), 1), dtype=np.float32), ids)
-    _require_names(embedding, Path(path))
-    _files_of(embedding, "vectors", Path(path))
-
-
-def check_graph_target(path: Path) -> None:
-    """Raise the error that a graph's file of this name would end in."""
-    if not is_folder(path):
-        written_format(path, "edges")
+    _check_part(Embedding(np.zeros((len(ids), 1), dtype=np.float32), ids), "vectors", Path(path))
 
 
 def is_folder(path: Path) -> bool:
     """Return whether a graph written to `path` is a folder in the authors' format: it has no suffix, or is one."""
     return path.is_dir() or not data_suffix(path)
+
+
+def _check_part(value: Graph | Labels | Embedding, role: Role, path: Path) -> Files:
+    """Return the files of a part that is written alone, or raise the error for what cannot be written."""
+    if isinstance(value, Graph) and role == "features" and value.features is None:
+        msg = f"{path}: the graph has no features to write"
+        raise InputError(msg)
+    if isinstance(value, Embedding) and 0 in value.shape:
+        n, width = value.shape
+        msg = f"{path}: the embedding has {n} rows and {width} columns, so there is nothing to write"
+        raise InputError(msg)
+    _require_names(value, path)
+    return _files_of(value, role, path)
 
 
 def _files_of(value: Graph | Labels | Embedding, role: Role, path: Path) -> Files:
@@ -181,39 +197,22 @@ def _files_of(value: Graph | Labels | Embedding, role: Role, path: Path) -> File
     return cast(Files, resolve(format_.writers[role])(value, role, path))
 
 
-def _separate_files(graph: Graph, labels: Labels | None, paths: Mapping[Role, Path]) -> Files:
+def _files_of_graph(graph: Graph, labels: Labels | None, paths: Mapping[Role, Path]) -> Files:
     """Return a file for each part that is there and has a path."""
-    loops = np.any([relation.matrix.diagonal() != 0 for relation in graph.relations], axis=0)
-    needs_list = (graph.isolated & ~loops).any() or graph.types != (None,)
     files = _files_of(graph, "edges", paths["edges"])
-    if needs_list and "nodes" in paths:
+    loops = np.any([relation.matrix.diagonal() != 0 for relation in graph.relations], axis=0)
+    if "nodes" in paths and ((graph.isolated & ~loops).any() or graph.types != (None,)):
         files |= _files_of(graph, "nodes", paths["nodes"])
     for node_type, (matrix, names) in graph.stored_features.items():
-        rows = graph.rows_of(node_type)
+        rows, path = graph.rows_of(node_type), paths["features"]
+        if len(graph.types) > 1:
+            if node_type is None or not re.fullmatch(r"[\w.-]+", node_type):
+                what = f"the type {node_type!r} in its name"
+                raise cannot_hold(path, "a file", what, "call it by letters, digits, _ and -")
+            path = _sibling(path, node_type)
         own = Graph(sp.csr_array((len(rows), len(rows))), matrix, graph.node_ids[rows], names)
-        path = _of_type(paths["features"], node_type) if len(graph.types) > 1 else paths["features"]
         files |= _files_of(own, "features", path)
     return files if labels is None else files | _files_of(labels, "labels", paths["labels"])
-
-
-def _of_type(path: Path, node_type: str | None) -> Path:
-    """Return the file for the features of one type of nodes, whose name goes before the suffix."""
-    if node_type is None or not re.fullmatch(r"[\w.-]+", node_type):
-        msg = f"{path}: the type {node_type!r} cannot be part of a file's name; call it by letters, digits, _ and -"
-        raise UnsupportedError(msg)
-    return _sibling(path, node_type)
-
-
-def _require_distinct_relations(graph: Graph, target: AnyPath) -> None:
-    """Refuse relations that a column of names would confuse, and tell of those that have no edge."""
-    names = [relation.name for relation in graph.relations]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        msg = f"cannot write {target}: two relations are called {twice!r}; files tell them apart by name, so rename one"
-        raise UnsupportedError(msg)
-    empty = [relation.name for relation in graph.relations if not relation.matrix.nnz]
-    if empty and len(names) > 1:
-        logger.warning("%s: relations without edges are not written: %s", target, ", ".join(empty))
 
 
 def _paths_beside(graph: Graph, path: Path) -> dict[Role, Path]:
@@ -226,11 +225,11 @@ def _paths_beside(graph: Graph, path: Path) -> dict[Role, Path]:
         "features": _sibling(path, "features", ".npz" if has_sparse else dense),
         "labels": _sibling(path, "labels", None if "labels" in writers else ".csv"),
     }
-    if "nodes" not in writers:
-        return paths
-    # a list of nodes is not split at blanks, which ids may have
-    commas = graph.types != (None,) and delimiter_of(path) == " "
-    return paths | {"nodes": _sibling(path, "nodes", ".csv" if commas else None)}
+    if "nodes" in writers:
+        # a list of nodes is not split at blanks, which ids may have
+        commas = graph.types != (None,) and delimiter_of(path) == " "
+        paths["nodes"] = _sibling(path, "nodes", ".csv" if commas else None)
+    return paths
 
 
 def _sibling(path: Path, part: str, suffix: str | None = None) -> Path:
@@ -239,38 +238,17 @@ def _sibling(path: Path, part: str, suffix: str | None = None) -> Path:
     return path.with_name(f"{stem}.{part}{suffix or f'.{own}{packed}'}")
 
 
-def _write_all(files: Files, inputs: Iterable[object], *, folder: Path | None = None) -> list[Path]:
+def _write_all(files: Files, inputs: Iterable[object], folder: Path | None = None) -> None:
     """Write all files or none; `folder` is made for them."""
-    paths, sources = list(files), list(inputs)
-    for path in paths:
+    sources = list(inputs)
+    for path in files:
         refuse_overwriting(path, sources)
     with (
         contextlib.nullcontext() if folder is None else new_folder(folder),
-        atomic_paths(*paths) as temporaries,
+        atomic_paths(*files) as temporaries,
     ):
         for fill, temporary in zip(files.values(), temporaries, strict=True):
             fill(temporary)
-    return paths
-
-
-def _warn_of_one_table(graph: Graph, labels: Labels | None) -> None:
-    rest = {"features": graph.features is not None, "labels": labels is not None}
-    rest["nodes without an edge"] = bool(graph.isolated.any())
-    if any(rest.values()):
-        left = ", ".join(part for part, there in rest.items() if there)
-        logger.warning("the standard output takes the edges only, not the %s; name a file", left)
-
-
-def _to_stdout(value: Graph | Labels | Embedding, role: Role) -> list[Path]:
-    """Write a file, and copy it to the standard output once it is whole."""
-    with tempfile.TemporaryDirectory() as folder, atomic_path(STANDARD) as whole:
-        path = Path(folder) / ("vectors.w2v.txt" if role == "vectors" else f"{role}.csv")
-        try:
-            write_part(value, role, path)
-        except UnseenError as error:
-            raise type(error)(str(error).replace(str(path), "the standard output")) from None
-        path.replace(whole)
-    return []
 
 
 def _require_names(value: Graph | Labels | Embedding, path: Path) -> None:

@@ -14,6 +14,7 @@ from unseen.data.files import atomic_path
 from unseen.data.networks import parse_network
 from unseen.data.objects import is_networkx, to_networkx
 from unseen.data.opened import File, data_suffix
+from unseen.data.tables import first_line
 from unseen.errors import InputError, OutputError, need_library
 from unseen.graph import Graph
 
@@ -37,8 +38,7 @@ def write_database(path: Path, table: pa.Table) -> None:
         try:
             write(file, table)
         except (sqlite3.Error, OSError, RuntimeError) as error:
-            first, *_ = str(error).splitlines() or [""]
-            msg = f"cannot write the table {RESULTS!r} into {path}: {first}"
+            msg = f"cannot write the table {RESULTS!r} into {path}: {first_line(error)}"
             raise OutputError(msg) from error
 
 

@@ -100,7 +100,7 @@ def write_result(path: AnyPath, table: Any, report: Any = None) -> None:
         writer.writerows(
             [f"{value:.6g}" if isinstance(value, float) else value for value in row] for row in rows
         )
-    fill = text_fill(Path(path), lambda: [text.getvalue().encode()])
+    fill = text_fill(Path(path), [text.getvalue().encode()])
     with atomic_path(path) as temporary:
         if suffix == ".parquet":
             pq.write_table(table, temporary)
