@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
-from unseen.engine.run import Run, default_threads, libraries_on_one_thread, row_cuts
+from unseen.engine.run import Run, default_threads, libraries_on_one_thread
 
 torch = pytest.importorskip("torch")
 
@@ -25,7 +25,7 @@ def three_threads():
 
 @pytest.mark.parametrize("n", [0, 1, 256, 257, 5000, 100_000])
 def test_cuts_cover_every_row_once(n):
-    cuts = row_cuts(n)
+    cuts = Run().cuts(n)
     assert [row for start, stop in cuts for row in range(start, stop)] == list(range(n))
 
 

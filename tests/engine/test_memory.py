@@ -15,7 +15,7 @@ import torch
 import unseen
 from unseen.cli.app import run
 from unseen.data.opened import free_memory
-from unseen.engine import run as run_module
+from unseen.engine import scratch
 from unseen.engine.memory import Job, check_memory, estimate_peak, make_job
 from unseen.engine.run import Run
 from unseen.errors import InputError
@@ -138,7 +138,7 @@ def test_moments_on_disk_change_no_bit(tmp_path: Path, monkeypatch: pytest.Monke
         return method._fit_run(graph, None, run).embedding_.vectors
 
     expected = fit(Run())
-    monkeypatch.setattr(run_module, "LARGE", 1000)
+    monkeypatch.setattr(scratch, "LARGE", 1000)
     monkeypatch.setattr("unseen.methods.neural.training.BLOCK", 2000)
     run = Run(scratch=tmp_path)
     assert mapped_file(Optimizer([torch.zeros(600)], 0.1, run)._moments[0][0])

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import unseen
-from unseen.engine import run as module
+from unseen.engine import scratch
 from unseen.engine.run import Run, Shared
-from unseen.engine.scratch import disk_zeros, release_pages
+from unseen.engine.scratch import release_pages, scratch_zeros
 from unseen.errors import OutputError
 from unseen.ids import mapped_file
 
@@ -72,7 +72,7 @@ def test_large_arrays_lie_on_disk_where_there_is_a_folder(
 ) -> None:
     assert mapped_file(Run().zeros((3, 2))) is None
     assert mapped_file(Run(scratch=tmp_path).zeros((3, 2))) is None
-    monkeypatch.setattr(module, "LARGE", 4)
+    monkeypatch.setattr(scratch, "LARGE", 4)
     array = Run(scratch=tmp_path).zeros((3000, 2))
     assert mapped_file(array)
     array[:] = 7
@@ -85,8 +85,9 @@ def test_space_is_claimed_on_systems_that_cannot_allocate_a_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delattr(os, "posix_fallocate")  # as on macOS
-    monkeypatch.setattr("unseen.engine.scratch.BLOCK_BYTES", 1000)
-    array = disk_zeros((700, 3), tmp_path)
+    monkeypatch.setattr(scratch, "BLOCK_BYTES", 1000)
+    monkeypatch.setattr(scratch, "LARGE", 4)
+    array = scratch_zeros((700, 3), tmp_path)
     array[-1] = 2
     assert mapped_file(array)
     assert array.shape == (700, 3)
@@ -94,5 +95,6 @@ def test_space_is_claimed_on_systems_that_cannot_allocate_a_file(
 
 
 def test_a_scratch_folder_without_room_is_said(tmp_path: Path) -> None:
+    large = (scratch.LARGE,)
     with pytest.raises(OutputError, match="choose another folder"):
-        disk_zeros((3,), tmp_path / "nowhere")
+        scratch_zeros(large, tmp_path / "nowhere")

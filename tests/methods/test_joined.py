@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from unseen.engine import run as run_module
+from unseen.engine import scratch
 from unseen.engine.run import Run
 from unseen.ids import mapped_file
 from unseen.methods.joined import JoinedViews
@@ -16,7 +16,7 @@ def test_two_passes_give_the_principal_directions_of_scaled_views(
     on_disk: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if on_disk:
-        monkeypatch.setattr(run_module, "LARGE", 1)
+        monkeypatch.setattr(scratch, "LARGE", 1)
     rng = np.random.default_rng(0)
     one, two = (rng.standard_normal((500, k)).astype(np.float32) * np.geomspace(1, 9, k) for k in (5, 3))
     joined = JoinedViews(500, [5, 3], Run(scratch=tmp_path if on_disk else None))

@@ -44,8 +44,8 @@ class Comm:
 
     Examples
     --------
-    >>> SOLO.size, SOLO.total(3.0), SOLO.gather(np.arange(2)).tolist()
-    (1, 3.0, [0, 1])
+    >>> SOLO.size, SOLO.gather(np.arange(2)).tolist()
+    (1, [0, 1])
     """
 
     rank = 0
@@ -66,10 +66,6 @@ class Comm:
     def barrier(self) -> None:
         """Wait until all processes are here."""
 
-    def total(self, number: float) -> float:
-        """Return the sum of a number over all processes."""
-        return float(self.sum_(np.array([number], dtype=np.float64))[0])
-
     def exchange_arrays(self, array: Array, send: Sequence[int]) -> tuple[Array, list[int]]:
         """Exchange rows of a numpy array whose receivers do not know how many will come; return rows and counts."""
         counts = np.array(list(send), dtype=np.int64)
@@ -78,8 +74,9 @@ class Comm:
 
     def gather(self, array: Array) -> Array:
         """Return the rows of all processes, one after the other, to each of them."""
-        copies = np.concatenate([array] * self.size) if self.size > 1 else array
-        return self.exchange_arrays(copies, [len(array)] * self.size)[0]
+        if self.size == 1:
+            return array
+        return self.exchange_arrays(np.concatenate([array] * self.size), [len(array)] * self.size)[0]
 
 
 SOLO = Comm()
@@ -121,7 +118,7 @@ class Group(Comm):
         return received.numpy() if isinstance(rows, np.ndarray) else received  # type: ignore[no-any-return]
 
     def barrier(self) -> None:  # noqa: D102
-        self.total(0.0)
+        self.sum_(np.zeros(1))
 
 
 @dataclass(frozen=True)

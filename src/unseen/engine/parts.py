@@ -28,7 +28,7 @@ from unseen.data.files import atomic_path
 from unseen.data.pieces import FeatureRows
 from unseen.data.spill import SortedRows
 from unseen.engine.comm import Comm, Layout
-from unseen.engine.run import Run, row_cuts
+from unseen.engine.run import Run, rows_per_block
 from unseen.engine.sparse import GraphPart, spread_matrix
 from unseen.errors import InputError, counted
 from unseen.graph import Features, Graph
@@ -255,7 +255,7 @@ def cut_rows(ends: Ints, parts: int) -> list[int]:
     :mod:`unseen.engine.run`), so that sums over blocks are the same bits on any number of processes.
     """
     n = len(ends) - 1
-    unit = row_cuts(n)[0][1]
+    unit = rows_per_block(n)
     unit = unit if parts <= -(-n // unit) else 1
     work = np.arange(0, ROW_COST * (n + 1), ROW_COST)
     work += ends

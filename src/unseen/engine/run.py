@@ -12,15 +12,13 @@ meanwhile.
 
 from __future__ import annotations
 
-import copy
-import math
 import os
 import sys
-import tempfile
 import threading
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from types import SimpleNamespace
@@ -30,12 +28,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from unseen.engine.comm import SOLO, Comm
-from unseen.errors import OutputError
+from unseen.engine.scratch import scratch_zeros
 from unseen.ids import Array, Singles
 from unseen.randomness import RandomState, as_generator
 
 if TYPE_CHECKING:
-    from unseen.engine.scratch import ColumnBlocks
     from unseen.engine.sparse import Matrix
     from unseen.engine.steps import Checkpoints, History, Training
 
@@ -47,8 +44,6 @@ BLOCK_ROWS = 4096
 """Rows of a block, at most."""
 BLOCKS_AT_ONCE = 4
 """Results of blocks for each thread that wait to be added up."""
-LARGE = 1 << 26
-"""Bytes from which on an array may lie on disk."""
 _pools: dict[tuple[int, int, bool], ThreadPoolExecutor] = {}
 _inside = threading.local()
 _limit = SimpleNamespace(lock=threading.RLock(), count=0, before=[], modules=0, torch=0)
@@ -84,6 +79,7 @@ class Shared:
         return result
 
 
+@dataclass(eq=False, kw_only=True)
 class Run:
     """How the work of a fit is done.
 
@@ -112,40 +108,30 @@ class Run:
     124750.0
     """
 
-    def __init__(
-        self,
-        *,
-        threads: int | None = None,
-        scratch: Path | None = None,
-        keeper: Checkpoints | None = None,
-        shared: Shared | None = None,
-    ) -> None:
-        self.threads, self.scratch, self.keeper, self.shared = threads, scratch, keeper, shared
-        self.rng = as_generator(None)
-        self.comm: Comm = SOLO
-        self.graph: Any = None
-        self._rows = (0, 0)
+    threads: int | None = None
+    scratch: Path | None = None
+    keeper: Checkpoints | None = None
+    shared: Shared | None = None
+    rng: np.random.Generator = field(default_factory=np.random.default_rng)
+    comm: Comm = SOLO
+    graph: Any = None
 
     @contextmanager
     def for_graph(self, graph: Any, random_state: RandomState) -> Iterator[Run]:
         """Give the run of one fit on `graph`: libraries keep to one thread, because threads are for blocks."""
-        rows, comm = (len(graph.node_ids), graph.n_nodes), getattr(graph, "comm", SOLO)
         with libraries_on_one_thread():
-            yield self._changed(graph=graph, rng=as_generator(random_state), comm=comm, _rows=rows)
+            yield replace(
+                self, graph=graph, rng=as_generator(random_state), comm=getattr(graph, "comm", SOLO)
+            )
 
     def with_seed(self, seed: int) -> Run:
         """Return the same for a part of the fit that has a seed of its own."""
-        return self._changed(rng=as_generator(seed))
+        return replace(self, rng=as_generator(seed))
 
     @property
     def solo(self) -> Run:
         """The same for what every process holds as a whole: nothing is added up over processes."""
-        return self._changed(comm=SOLO)
-
-    def _changed(self, **changes: Any) -> Run:
-        other = copy.copy(self)
-        vars(other).update(changes)
-        return other
+        return replace(self, comm=SOLO)
 
     @cached_property
     def n_threads(self) -> int:
@@ -159,8 +145,9 @@ class Run:
 
     def cuts(self, n: int) -> list[Cut]:
         """Return the blocks of `n` rows; rows of the graph are cut as if one process had all of them."""
-        own, total = self._rows
-        return row_cuts(n, of=total if n == own else None)
+        is_part = self.graph is not None and n == len(self.graph.node_ids)
+        size = rows_per_block(self.graph.n_nodes if is_part else n)
+        return [(start, min(start + size, n)) for start in range(0, n, size)]
 
     def map_blocks(self, work: Callable[[int, int], T], n: int | Sequence[Cut]) -> list[T]:
         """Return ``work(start, stop)`` for blocks of `n` rows, or for given ones, in order, computed on threads."""
@@ -184,10 +171,7 @@ class Run:
             raise
 
     def total(self, parts: Sequence[Any]) -> Any:
-        """Return the sum of numbers or arrays, added in order and in float64, over all processes.
-
-        There has to be at least one part, so that its shape is known.
-        """
+        """Return the sum of numbers or arrays, at least one, added in order and in float64, over all processes."""
         added = np.array(parts[0], dtype=np.float64)
         for part in parts[1:]:
             added += part
@@ -199,8 +183,9 @@ class Run:
         `nothing` is a zero of the shape of the result, for a process without rows.
         """
         cuts, added = self.cuts(n) if isinstance(n, int) else n, np.array(nothing, dtype=np.float64)
-        for first in range(0, len(cuts), BLOCKS_AT_ONCE * self.n_threads):
-            for part in self.map_blocks(work, cuts[first : first + BLOCKS_AT_ONCE * self.n_threads]):
+        at_once = BLOCKS_AT_ONCE * self.n_threads
+        for first in range(0, len(cuts), at_once):
+            for part in self.map_blocks(work, cuts[first : first + at_once]):
                 added += part
         return self.sum(added)
 
@@ -210,11 +195,11 @@ class Run:
 
     def count(self, number: float) -> int:
         """Return the sum of a whole number over all processes."""
-        return int(self.comm.total(number))
+        return int(self.sum(np.array([number], dtype=np.float64))[0])
 
     def gather(self, array: Array) -> Array:
         """Return the rows of all processes, one after the other, to each of them."""
-        return array if self.comm.size == 1 else self.comm.gather(array)
+        return self.comm.gather(array)
 
     def matrix(self, matrix: sp.csr_array | Matrix, *, symmetric: bool = False) -> Matrix:
         """Return a sparse matrix whose products are made by this run."""
@@ -226,28 +211,7 @@ class Run:
 
     def zeros(self, shape: tuple[int, ...]) -> Singles:
         """Return float32 zeros: on disk where there is a scratch folder and they are large, else in memory."""
-        if self.scratch is not None and 4 * math.prod(shape) >= LARGE:
-            from unseen.engine.scratch import disk_zeros
-
-            return disk_zeros(shape, self.scratch)
-        return np.zeros(shape, dtype=np.float32)
-
-    def column_blocks(self, n_rows: int, n_columns: int) -> ColumnBlocks:
-        """Return a tall matrix to be written in blocks of columns and read in blocks of rows.
-
-        A large one is in a file of the scratch folder; without one, of the system's folder for temporary files if it
-        has room.
-        """
-        from unseen.engine.scratch import ColumnBlocks
-
-        if 4 * n_rows * n_columns < LARGE:
-            return ColumnBlocks(n_rows, n_columns)
-        try:
-            return ColumnBlocks(n_rows, n_columns, self.scratch or Path(tempfile.gettempdir()))
-        except OutputError:
-            if self.scratch is not None:
-                raise
-            return ColumnBlocks(n_rows, n_columns)
+        return scratch_zeros(shape, self.scratch)
 
     def once(self, key: Hashable, make: Callable[[], T]) -> T:
         """Return what `make` returns, from an earlier fit on this graph where one had the same key.
@@ -265,24 +229,15 @@ class Run:
         return take_steps(stage, n, training, keeper=self.keeper, **options)
 
 
-def row_cuts(n: int, *, of: int | None = None) -> list[Cut]:
-    """Return (start, stop) of blocks of equal size: at most 4,096 rows, and up to eight blocks of some hundred rows.
-
-    Where these rows are some of `of` rows, the blocks are as large as those of all: then a sum over blocks has the
-    same terms wherever they are computed.
+def rows_per_block(n: int) -> int:
+    """Return the size of equal blocks of `n` rows: at most 4,096 rows, and up to eight blocks of some hundred rows.
 
     Examples
     --------
-    >>> row_cuts(500)
-    [(0, 250), (250, 500)]
-    >>> len(row_cuts(16_000)), len(row_cuts(1_000_000))
-    (8, 245)
+    >>> rows_per_block(500), rows_per_block(16_000), rows_per_block(1_000_000)
+    (250, 2000, 4082)
     """
-    if n == 0:
-        return []
-    total = n if of is None else of
-    size = -(-total // max(-(-total // BLOCK_ROWS), min(8, max(1, total // 192))))
-    return [(start, min(start + size, n)) for start in range(0, n, size)]
+    return max(1, -(-n // max(-(-n // BLOCK_ROWS), min(8, max(1, n // 192)))))
 
 
 def default_threads() -> int:

@@ -12,7 +12,7 @@ import os
 import tempfile
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from typing import IO
 
@@ -21,6 +21,8 @@ import numpy as np
 from unseen.errors import OutputError
 from unseen.ids import Array, Singles, mapped_file
 
+LARGE = 1 << 26
+"""Bytes, in memory, from which on an array may lie on disk."""
 BLOCK_BYTES = 2**24
 """Zeros that are written at once where the system cannot allocate a file."""
 HALF = 2
@@ -29,17 +31,18 @@ WRITTEN_ROWS = 65_536
 """Rows that are rounded and written at a time."""
 
 
-def disk_zeros(shape: tuple[int, ...], folder: Path) -> Singles:
-    """Return float32 zeros in a file of `folder`.
+def scratch_zeros(shape: tuple[int, ...], folder: Path | None) -> Singles:
+    """Return float32 zeros: in a file of `folder` if there is one and they are large, else in memory.
 
     Examples
     --------
-    >>> disk_zeros((2, 2), Path(tempfile.gettempdir())).tolist()
+    >>> scratch_zeros((2, 2), None).tolist()
     [[0.0, 0.0], [0.0, 0.0]]
     """
     size = 4 * math.prod(shape)
-    with _explain_full_disk(size, folder), tempfile.TemporaryFile(dir=folder) as file:
-        _claim_space(file, size)
+    if folder is None or size < LARGE:
+        return np.zeros(shape, dtype=np.float32)
+    with _claim_file(size, folder) as file:
         memory = mmap.mmap(file.fileno(), size)
     return np.frombuffer(memory, dtype=np.float32).reshape(shape)
 
@@ -47,19 +50,20 @@ def disk_zeros(shape: tuple[int, ...], folder: Path) -> Singles:
 class ColumnBlocks:
     """A tall matrix that is written in blocks of columns and read in blocks of rows.
 
-    It is in memory in float32, or in a file without a name in float16: that halves what is written, and rounds numbers
-    by less than 0.05 %. Reading goes through the file, not through mapped pages, so that it takes no memory.
+    A small one is in memory in float32. A large one is in a file without a name in float16: that halves what is
+    written, and rounds numbers by less than 0.05 %. Reading goes through the file, not through mapped pages, so that it
+    takes no memory.
 
     Parameters
     ----------
     n_rows, n_columns : int
         Shape of the matrix.
     folder : Path or None
-        Where the file is; None keeps the matrix in memory.
+        Where the file is. None is the system's folder for temporary files, if it has room, or else memory.
 
     Examples
     --------
-    >>> matrix = ColumnBlocks(3, 2, Path(tempfile.gettempdir()))
+    >>> matrix = ColumnBlocks(3, 2)
     >>> matrix.append(np.ones((3, 1), dtype=np.float32))
     >>> matrix.append(np.full((3, 1), 2, dtype=np.float32))
     >>> matrix.read(1, 2).tolist()
@@ -69,14 +73,15 @@ class ColumnBlocks:
     def __init__(self, n_rows: int, n_columns: int, folder: Path | None = None) -> None:
         self.shape = (n_rows, n_columns)
         self._widths: list[int] = []
-        self._memory = np.empty(self.shape if folder is None else (0, 0), dtype=np.float32)
         self._file: IO[bytes] | None = None
-        if folder is not None:
-            size = HALF * n_rows * n_columns
-            with _explain_full_disk(size, folder):
-                self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115  # closed when the matrix is forgotten
+        if 4 * n_rows * n_columns >= LARGE:
+            try:
+                self._file = _claim_file(HALF * n_rows * n_columns, folder or Path(tempfile.gettempdir()))
                 weakref.finalize(self, self._file.close)
-                _claim_space(self._file, size)
+            except OutputError:
+                if folder is not None:
+                    raise
+        self._memory = np.empty(self.shape if self._file is None else (0, 0), dtype=np.float32)
 
     def append(self, block: Singles) -> None:
         """Write further columns."""
@@ -102,28 +107,25 @@ class ColumnBlocks:
         return rows
 
 
-def _claim_space(file: IO[bytes], size: int) -> None:
-    """Allocate the whole file now: a disk that fills up later would end the program without a message."""
-    if hasattr(os, "posix_fallocate"):
-        os.posix_fallocate(file.fileno(), 0, size)
-        return
-    # macOS lacks it: there only written bytes are allocated
-    zeros = memoryview(bytes(min(size, BLOCK_BYTES)))
-    for start in range(0, size, BLOCK_BYTES):
-        file.write(zeros[: size - start])
-    file.flush()
-
-
-@contextmanager
-def _explain_full_disk(size: int, folder: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        msg = (
-            f"cannot keep {size / 1e9:.1f} GB in {folder}: {error.strerror or error}; "
-            "choose another folder (--scratch)"
-        )
-        raise OutputError(msg) from error
+def _claim_file(size: int, folder: Path) -> IO[bytes]:
+    """Return a file without a name and all of its space: a disk that fills up later would end the program."""
+    with ExitStack() as stack:
+        try:
+            file = stack.enter_context(tempfile.TemporaryFile(dir=folder))
+            if hasattr(os, "posix_fallocate"):
+                os.posix_fallocate(file.fileno(), 0, size)
+            else:  # macOS: there only written bytes are allocated
+                for start in range(0, size, BLOCK_BYTES):
+                    file.write(bytes(min(BLOCK_BYTES, size - start)))
+                file.flush()
+        except OSError as error:
+            msg = (
+                f"cannot keep {size / 1e9:.1f} GB in {folder}: {error.strerror or error}; "
+                "choose another folder (--scratch)"
+            )
+            raise OutputError(msg) from error
+        stack.pop_all()
+    return file
 
 
 def blocks_of(array: Array) -> Iterator[Array]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any
 
@@ -28,6 +29,29 @@ BLOCK_WORK = 16_384
 """Entries and rows of a block, together: enough to be worth a call, few enough to stay in the cache."""
 LEAST_COLUMNS = 32
 """Columns of the vectors that processes send each other at a time, at least."""
+
+
+@dataclass(frozen=True)
+class Operator:
+    """What is known by its products alone, ``X @ V`` and ``X.T @ V``.
+
+    Examples
+    --------
+    >>> double = Operator(lambda V: V * 2, lambda V: V * 3)
+    >>> (double.T @ np.ones((1, 1))).tolist()
+    [[3.0]]
+    """
+
+    forward: Callable[[Array], Array]
+    backward: Callable[[Array], Array]
+
+    def __matmul__(self, V: Array) -> Array:
+        return self.forward(V)
+
+    @property
+    def T(self) -> Operator:  # noqa: N802  # as in numpy
+        """The transpose."""
+        return Operator(self.backward, self.forward)
 
 
 class Matrix:
@@ -60,9 +84,7 @@ class Matrix:
         self, local: sp.csr_array, run: Run, halo: Halo | None = None, *, symmetric: bool = False
     ) -> None:
         self.local, self.run, self.halo, self.symmetric = local, run, halo, symmetric
-        self._cast: dict[Any, sp.csr_array] = {}
-        self._blocks: dict[Any, list[tuple[int, int, sp.csr_array]]] = {}
-        self._transposed: Matrix | None = None
+        self._blocks: dict[Any, sp.csr_array] = {}
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -85,9 +107,28 @@ class Matrix:
         return int(self.local.nnz)
 
     @property
-    def T(self) -> Matrix | Transposed:  # noqa: N802  # as in numpy
-        """The transpose."""
-        return self if self.symmetric else Transposed(self)
+    def T(self) -> Matrix | Operator:  # noqa: N802  # as in numpy
+        """The transpose; of features that are spread its products are added up over the processes."""
+        if self.symmetric:
+            return self
+
+        def multiply(V: Array) -> Array:
+            product = self.transposed @ V
+            return self.collect_rows(product) if self.halo else self.run.sum(product)
+
+        return Operator(multiply, self.times)
+
+    @cached_property
+    def transposed(self) -> Matrix:
+        """The transpose of `local`."""
+        return Matrix(sp.csr_array(self.local.T.tocsr()), self.run.solo)
+
+    @cached_property
+    def cuts(self) -> list[Cut]:
+        """Blocks of rows of equal work: of so many entries and rows together, so that hubs leave no thread waiting."""
+        work = self.local.indptr + np.arange(self.shape[0] + 1, dtype=np.int64)
+        ends = np.searchsorted(work, np.arange(BLOCK_WORK, int(work[-1]), BLOCK_WORK))
+        return list(pairwise(np.unique(np.concatenate(([0], ends, [self.shape[0]]))).tolist()))
 
     def __matmul__(self, V: Array) -> Array:
         return self.times(V)
@@ -101,20 +142,16 @@ class Matrix:
         if self.shape[1 if self.halo is None else 0] != V.shape[0]:
             msg = f"cannot multiply a sparse matrix of shape {self.shape} with vectors of shape {V.shape}"
             raise ValueError(msg)
-        shape = (self.local.shape[0], V.shape[1])
+        n, columns = len(self.local.indptr) - 1, V.shape[1]
         if out is None:
             if self.halo is None and self.run.n_threads == 1:
-                return self._direct(V)
-            out, add = np.empty(shape, dtype=V.dtype), False
-        if self.halo is None:
-            self._multiply(V, out, add)
-            return out
+                return self.multiply_rows(V, 0, n)
+            out, add = np.empty((n, columns), dtype=V.dtype), False
         # some columns at a time, so that the rows of others do not fill the memory
-        columns = V.shape[1]
-        width = columns_at_a_time(columns, self.halo.turns)
-        for start in range(0, columns, max(1, width)):
-            some = slice(start, start + width)
-            self._multiply(self.halo.extend_rows(V[:, some]), out[:, some], add)
+        width = columns if self.halo is None else columns_at_a_time(columns, self.halo.turns)
+        for first in range(0, columns, max(1, width)):
+            some = slice(first, first + width)
+            self.map_products(V[:, some], partial(_write, out[:, some], add))
         return out
 
     def map_products(self, V: Array, work: Callable[[int, int, Array], None]) -> None:
@@ -123,47 +160,20 @@ class Matrix:
         All processes call it at once, each with its own rows of V. `work` may write to the product.
         """
         V = self.extend_rows(V)
-        self.run.map_items(lambda block: work(block[0], block[1], block[2] @ V), self._in_blocks(V.dtype))
+        self.run.map_blocks(
+            lambda start, stop: work(start, stop, self.multiply_rows(V, start, stop)), self.cuts
+        )
 
-    def _direct(self, V: Array) -> Array:
-        """Return the product on one thread, which needs no blocks and no copy of their results; torch has its own."""
-        return np.asarray(self._as(V.dtype) @ V)
-
-    def _multiply(self, V: Array, out: Array, add: bool) -> None:
-        """Write the product to `out`, or add it, in blocks of rows."""
-        if self.nnz == 0 or V.shape[1] == 0:
-            if not add:
-                out[:] = 0
-            return
-
-        def multiply(block: tuple[int, int, sp.csr_array]) -> None:
-            start, stop, rows = block
-            if add:
-                out[start:stop] += rows @ V
-            else:
-                out[start:stop] = rows @ V
-
-        self.run.map_items(multiply, self._in_blocks(V.dtype))
-
-    def _as(self, dtype: np.dtype[Any]) -> sp.csr_array:
-        if dtype not in self._cast:
+    def multiply_rows(self, V: Array, start: int, stop: int) -> Array:
+        """Return some rows of the product, given a row of V for each column of `local`."""
+        key = V.dtype, start, stop
+        if key not in self._blocks:
             A = self.local
-            # blocks and the whole have the same index type: another kernel may give other last bits
-            self._cast[dtype] = _csr(A.data.astype(dtype, copy=False), A.indices, A.indptr, A.shape[1])
-        return self._cast[dtype]
-
-    def _in_blocks(self, dtype: np.dtype[Any]) -> list[tuple[int, int, sp.csr_array]]:
-        """Return blocks of rows of equal work, so that hubs leave no thread waiting; they share the index arrays."""
-        if dtype not in self._blocks:
-            A = self._as(dtype)
-            blocks = []
-            for start, stop in work_cuts(A.indptr):
-                ends = A.indptr[start : stop + 1]
-                inside = slice(ends[0], ends[-1])
-                rows = _csr(A.data[inside], A.indices[inside], ends - ends[0], A.shape[1])
-                blocks.append((start, stop, rows))
-            self._blocks[dtype] = blocks
-        return self._blocks[dtype]
+            ends = A.indptr[start : stop + 1]
+            inside = slice(ends[0], ends[-1])
+            data = A.data[inside].astype(V.dtype, copy=False)
+            self._blocks[key] = _csr(data, A.indices[inside], ends - ends[0], A.shape[1])
+        return np.asarray(self._blocks[key] @ V)
 
     def extend_rows(self, V: Array) -> Array:
         """Return a row of V for each column of `local`, given the own rows."""
@@ -219,12 +229,6 @@ class Matrix:
         rows = np.repeat(scale[: looped.local.shape[0]], np.diff(looped.local.indptr))
         return looped.with_values(looped.local.data * rows * scale[looped.local.indices], symmetric=True)
 
-    def transposed(self) -> Matrix:
-        """Return the transpose of `local`, made once."""
-        if self._transposed is None:
-            self._transposed = Matrix(sp.csr_array(self.local.T.tocsr()), self.run.solo)
-        return self._transposed
-
     def times_rows(self, rows: sp.csr_array) -> sp.csr_array:
         """Return ``rows @ A`` for sparse rows, wherever the rows of A are that they name; all processes call it."""
         if self.halo is None:
@@ -240,20 +244,6 @@ class Matrix:
         lengths, columns, data = (comm.exchange_arrays(array, send)[0] for array, send in sent)
         indptr = np.concatenate([[0], np.cumsum(lengths)])
         return sp.csr_array(renumbered @ sp.csr_array((data, columns, indptr), shape=(len(middle), layout.n)))
-
-
-class Transposed:
-    """The transpose of a matrix: ``A.T @ V``."""
-
-    def __init__(self, matrix: Matrix) -> None:
-        self.T = matrix
-        self.shape = (matrix.shape[1], matrix.shape[0])
-
-    def __matmul__(self, V: Array) -> Array:
-        """Return the product; of features that are spread it is added up over the processes."""
-        A = self.T
-        product = A.transposed() @ V
-        return A.collect_rows(product) if A.halo else A.run.sum(product)
 
 
 @dataclass(frozen=True, eq=False)
@@ -352,20 +342,6 @@ def columns_at_a_time(columns: int, turns: int) -> int:
     return -(-columns // max(1, min(turns, columns // LEAST_COLUMNS)))
 
 
-def work_cuts(indptr: Array) -> list[Cut]:
-    """Return blocks of rows of equal work: so many entries and rows together.
-
-    Examples
-    --------
-    >>> work_cuts(np.array([0, 10, 20_000, 20_010]))
-    [(0, 2), (2, 3)]
-    """
-    n = len(indptr) - 1
-    work = indptr + np.arange(n + 1, dtype=np.int64)
-    ends = np.searchsorted(work, np.arange(BLOCK_WORK, int(work[-1]), BLOCK_WORK))
-    return list(pairwise(np.unique(np.concatenate(([0], ends, [n]))).tolist()))
-
-
 def inverse(values: Array) -> Array:
     """Return 1 / values, 0 where they are 0.
 
@@ -375,6 +351,13 @@ def inverse(values: Array) -> Array:
     [0.5, 0.0]
     """
     return np.asarray(np.divide(1.0, values, out=np.zeros_like(values), where=values != 0))
+
+
+def _write(out: Array, add: bool, start: int, stop: int, product: Array) -> None:
+    if add:
+        out[start:stop] += product
+    else:
+        out[start:stop] = product
 
 
 def _csr(data: Array, indices: Array, indptr: Array, columns: int) -> sp.csr_array:

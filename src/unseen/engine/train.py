@@ -219,7 +219,7 @@ def _write_vectors(embedding: Embedding, folder: Path, comm: Comm) -> None:
     except UnseenError:
         shutil.rmtree(staging, ignore_errors=True)
         raise
-    rows = int(comm.total(len(embedding.node_ids)))
+    rows = int(comm.sum_(np.array([len(embedding.node_ids)]))[0])
     if comm.rank == 0:
         (folder / SUCCESS).unlink(missing_ok=True)
         for old in folder.glob("part-*-of-*.parquet"):

@@ -7,15 +7,13 @@ matrices with small ones go in blocks of rows: the same bits for any number of t
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from unseen.engine.run import Run, libraries_on_one_thread
-from unseen.engine.sparse import Matrix
+from unseen.engine.sparse import Matrix, Operator
 from unseen.errors import UnseenError
 from unseen.graph import Features
 from unseen.ids import Array, Floats, Singles
@@ -95,29 +93,6 @@ def dot(a: Array, b: Array, run: Run) -> float:
     12.0
     """
     return float(run.sum_blocks(lambda i, j: float(np.sum(a[i:j] * b[i:j])), len(a), 0.0))
-
-
-@dataclass(frozen=True)
-class Operator:
-    """What is known by its products alone, ``X @ V`` and ``X.T @ V``.
-
-    Examples
-    --------
-    >>> double = Operator(lambda V: V * 2, lambda V: V * 2)
-    >>> (double.T @ np.ones((1, 1))).tolist()
-    [[2.0]]
-    """
-
-    forward: Callable[[Array], Array]
-    backward: Callable[[Array], Array]
-
-    def __matmul__(self, V: Array) -> Array:
-        return self.forward(V)
-
-    @property
-    def T(self) -> Operator:  # noqa: N802  # as in numpy
-        """The transpose."""
-        return Operator(self.backward, self.forward)
 
 
 SMALL = 300

@@ -16,9 +16,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from unseen.engine.sparse import Matrix, inverse
+from unseen.engine.sparse import Matrix, Operator, inverse
 from unseen.ids import Array, Floats, Ints, Keys, Singles
-from unseen.linalg.svd import Operator, truncated_svd
+from unseen.linalg.svd import truncated_svd
 from unseen.randomness import keyed_uniform
 
 CHEAP_FACTOR = 200

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from unseen.engine.run import Run
-from unseen.engine.scratch import release_pages
+from unseen.engine.scratch import ColumnBlocks, release_pages
 from unseen.engine.sparse import inverse
 from unseen.ids import Array, Floats, Singles
 from unseen.linalg.svd import column_signs, eigh
@@ -42,7 +42,7 @@ class JoinedViews:
         ends = np.cumsum(widths).tolist()
         self.places = [slice(end - width, end) for end, width in zip(ends, widths, strict=True)]
         self.shape = (n_rows, int(ends[-1]))
-        self._run, self._columns = run, run.column_blocks(*self.shape)
+        self._run, self._columns = run, ColumnBlocks(*self.shape, run.scratch)
         self._inverse_lengths: list[Singles | None] = []
 
     def add(self, blocks: Iterable[Singles], *, unit: bool = True) -> None:

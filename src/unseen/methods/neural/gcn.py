@@ -273,7 +273,7 @@ def thin(matrix: SparseProduct, mask: torch.Tensor, scale: float) -> SparseProdu
         return SparseProduct(matrix.run.matrix(kept), matrix.device, transposed)
 
     entries = mask.numpy()
-    transposed = select(matrix.transposed().local, entries[matrix.order])
+    transposed = select(matrix.transposed.local, entries[matrix.order])
     return select(matrix.local, entries, transposed)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from unseen.engine.run import Cut, Run
-from unseen.engine.sparse import Matrix, work_cuts
+from unseen.engine.sparse import Matrix
 from unseen.errors import InputError, counted, unknown_name
 from unseen.graph import Graph
 from unseen.ids import Array, Ints, Keys, Singles
@@ -114,10 +114,6 @@ class SparseProduct(Matrix):
         self._tensors = [torch.from_numpy(array).to(device) for array in (own.indices, own.indptr, own.data)]
 
     @cached_property
-    def _cuts(self) -> list[Cut]:
-        return work_cuts(self.local.indptr)
-
-    @cached_property
     def order(self) -> Ints:
         """Where the entries of the transpose are among those of the matrix."""
         A = self.local
@@ -128,7 +124,7 @@ class SparseProduct(Matrix):
         """Return the matrix with each entry times its factor; nothing leaves the device, so `local` is as before."""
         if self._transpose is None:
             order = torch.from_numpy(self.order).to(self.device)
-            self._transpose = SparseProduct(self.transposed(), self.device), order
+            self._transpose = SparseProduct(self.transposed, self.device), order
         transpose, order = self._transpose
         weights = self._tensors[2] * factors
         copies = copy(self), copy(transpose)
@@ -139,7 +135,7 @@ class SparseProduct(Matrix):
 
     def __matmul__(self, V: torch.Tensor) -> torch.Tensor:  # type: ignore[override]
         if V.requires_grad and self._gradient is None:
-            self._gradient = SparseProduct(self.transposed(), self.device)
+            self._gradient = SparseProduct(self.transposed, self.device)
         return differentiable("Product", V, self)
 
     def multiply(
@@ -186,37 +182,23 @@ class SparseProduct(Matrix):
             self._rooms[name] = torch.from_numpy(zeros)
         return self._rooms[name]
 
-    def _direct(self, V: Array) -> Array:
-        product: Array = self._sum_rows(torch.from_numpy(V), 0, self.local.shape[0]).numpy()
-        return product
-
-    def _multiply(self, V: Array, out: Array, add: bool) -> None:
-        table, result = torch.from_numpy(V), torch.from_numpy(out)
-
-        def multiply(start: int, stop: int) -> None:
-            rows = self._sum_rows(table, start, stop)
-            if add:
-                result[start:stop] += rows
-            else:
-                result[start:stop] = rows
-
-        self.run.map_blocks(multiply, self._cuts)
-
-    def _sum_rows(self, table: torch.Tensor, start: int, stop: int) -> torch.Tensor:
+    def multiply_rows(self, V: Array, start: int, stop: int) -> Array:
+        """Return some rows of the product, see :class:`Matrix`."""
         columns, ends, weights = self._tensors
         first, last = int(ends[start]), int(ends[stop])
         if first == last:
-            return table.new_zeros(stop - start, table.shape[1])
+            return np.zeros((stop - start, V.shape[1]), dtype=V.dtype)
         offsets = ends[start : stop + 1] - first
         settings: dict[str, Any] = {
             "mode": "sum",
             "per_sample_weights": weights[first:last],
             "include_last_offset": True,
         }
+        table = torch.from_numpy(V)
         bags: torch.Tensor = torch.nn.functional.embedding_bag(
             columns[first:last], table, offsets, **settings
         )
-        return bags
+        return bags.numpy()
 
 
 class Encoder:
