@@ -29,6 +29,7 @@ BENCHMARKS = {
     "ranks": "one, two and four processes: the same vectors, memory of each, rows sent",
     "kill": "two processes, one of them killed at a random moment, twenty times",
     "discovery": "nine graphs, a third of the classes hidden; kept in discovery.csv, so that it can be taken up again",
+    "reco_slip": "discovery beside RECO-SLIP, a published method; kept in reco_slip.csv",
     "constants": "what each constant of discovery is worth; kept in constants.csv, so that it can be taken up again",
     "guarantees": "error rates of discovery beside the truth; kept in guarantees.csv, so that it can be taken up again",
     "certificate": "how often the certificate of random answers is wrong, and labelling until it is given",
