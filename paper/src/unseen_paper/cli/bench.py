@@ -58,6 +58,10 @@ def bench(
         str | None,
         typer.Option(help="Folder of the runs, from which a later start goes on (default, peers)."),
     ] = None,
+    scratch: Annotated[
+        str | None,
+        typer.Option(help="Folder for large graphs, arrays of the fit, vectors and a log (planted)."),
+    ] = None,
     output: Output,
 ) -> None:
     """Measure speed and memory, and print the ratios with the machine they come from."""
@@ -73,6 +77,7 @@ def bench(
         "epochs": epochs,
         "before": before,
         "out": out,
+        "scratch": scratch,
     }
     arguments = {key: value for key, value in options_given.items() if value is not None}
     for key in arguments:
