@@ -194,4 +194,4 @@ def test_a_factorisation_goes_on_from_a_checkpoint(planted: unseen.Dataset, tmp_
     whole = fit(4, 0)
     assert not np.array_equal(fit(2, 1), whole)
     assert np.array_equal(fit(4, 1), whole)  # the same bits, two rounds of which came from disk
-    assert sorted(p.name for p in (tmp_path / "kept").iterdir()) == ["rsdne-light-000004"]
+    assert sorted(p.name for p in (tmp_path / "kept" / "job").iterdir()) == ["rsdne-light-000004"]

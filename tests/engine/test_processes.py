@@ -58,8 +58,8 @@ def test_two_processes_killed_twice_give_the_vectors_of_one(
     output = tmp_path / "vectors"
     kept = output / "_checkpoints"
     with group(2, str(parts), *JOB, "-o", str(output), restarts=2) as process:
-        _kill_one(process.pid, output, lambda: any(kept.glob("rect-l-*/COMMIT")))
-        _kill_one(process.pid, output, lambda: any(kept.glob("rect-n-*/COMMIT")))
+        _kill_one(process.pid, output, lambda: any(kept.glob("*/rect-l-*/COMMIT")))
+        _kill_one(process.pid, output, lambda: any(kept.glob("*/rect-n-*/COMMIT")))
         training = finished(process, "the disturbed run")
     assert training.resumed is not None
     assert training.resumed["stage"] == "rect-n"
@@ -77,7 +77,7 @@ def test_two_processes_killed_twice_give_the_vectors_of_one(
 def test_a_damaged_part_ends_all_processes_with_a_sentence(parts: Path, tmp_path: Path) -> None:
     folder, output = tmp_path / "parts", tmp_path / "vectors"
     shutil.copytree(parts, folder)
-    path = folder / "part-00001" / "weights.npy"
+    path = folder / "part-00001" / "adjacency_data.npy"
     path.write_bytes(path.read_bytes()[:-8])
 
     def work(comm: Comm) -> str:
@@ -88,7 +88,7 @@ def test_a_damaged_part_ends_all_processes_with_a_sentence(parts: Path, tmp_path
         return ""
 
     said = on_ranks(2, work)
-    assert "weights.npy' is damaged: it has" in said[1]
+    assert "adjacency_data.npy' is damaged: it has" in said[1]
     assert said[0] == "process 1 cannot begin; its own message says why"
     assert not output.exists() or not any(output.iterdir())
 
@@ -146,7 +146,7 @@ def test_checkpoints_of_another_job_are_not_resumed(parts: Path, tmp_path: Path)
 
     job("old").offer("rect-n", 3, {"x": np.zeros(1)}, last=False)
     assert job("new").resume("rect-n") is None
-    (tmp_path / "rect-n-000004").mkdir()  # a step whose processes were killed while they wrote
+    (tmp_path / "old" / "rect-n-000004").mkdir()  # a step whose processes were killed while they wrote
     assert job("old").resume("rect-n") == (3, {"x": np.zeros(1)})
     job("new").clear()
     assert not any(tmp_path.iterdir())

@@ -65,10 +65,10 @@ def test_a_run_that_went_on_says_from_where(tmp_path: Path) -> None:
     assert kill._resumed(Training(1.0, 1, 0)) == "the beginning"
     assert kill._done(tmp_path) == 0
     for step in ("rect-l-000100", "rect-n-000005"):
-        (tmp_path / "_checkpoints" / step).mkdir(parents=True)
-    (tmp_path / "_checkpoints" / "rect-l-000100" / "COMMIT").write_text("")
+        (tmp_path / "_checkpoints" / "job" / step).mkdir(parents=True)
+    (tmp_path / "_checkpoints" / "job" / "rect-l-000100" / "COMMIT").write_text("")
     assert kill._done(tmp_path) == 20
-    (tmp_path / "_checkpoints" / "rect-n-000005" / "COMMIT").write_text("")
+    (tmp_path / "_checkpoints" / "job" / "rect-n-000005" / "COMMIT").write_text("")
     assert kill._named(kill._done(tmp_path)) == "rect-n step 5"
 
 

@@ -1,7 +1,8 @@
 """`unseen partition`: cut a graph into row parts on disk, with memory bounded by a number of bytes.
 
 Sources are read and numbered as for a graph in memory; ids and edges are in a database. The entries, sorted by row and
-column, are the rows of the adjacency; a part is a range of these.
+column, are the rows of the adjacency; a part is a range of these. METIS can order them so that few edges join two parts
+(Karypis and Kumar, SIAM J. Sci. Comput. 20, 1998).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Unpack
 
 import numpy as np
+import scipy.sparse as sp
 
 from unseen.data.build import combine_labels
 from unseen.data.files import staged_folder
@@ -21,11 +23,12 @@ from unseen.data.opened import shown_bytes
 from unseen.data.options import OptionNames, Options
 from unseen.data.pieces import Edges
 from unseen.data.sources import as_list
-from unseen.data.spill import Database, SpilledEdges, SpilledNumbering
-from unseen.engine.metis import group_rows
+from unseen.data.spill import Database, SortedRows, SpilledEdges, SpilledNumbering
 from unseen.engine.parts import (
     BYTES_PER_NODE,
     META,
+    PIECE,
+    ROW_COST,
     FeatureFile,
     Meta,
     PartMeta,
@@ -39,8 +42,8 @@ from unseen.engine.parts import (
     write_rows,
 )
 from unseen.engine.run import default_threads
-from unseen.errors import InputError, OutputError, counted, logger, unknown_name
-from unseen.ids import Place
+from unseen.errors import InputError, OutputError, counted, logger, need_library, unknown_name
+from unseen.ids import Ints, Place
 from unseen.labels import warn_of_missing_words
 from unseen.params import Limits, check_argument
 
@@ -48,6 +51,8 @@ LEAST_MEMORY = 256_000_000
 """Below this, the database has no room for its sorts."""
 CUTS = ("rows", "metis")
 """How rows are assigned to parts."""
+METIS_BYTES_PER_ENTRY, METIS_BYTES_PER_NODE = 60, 150
+"""What METIS and the matrices before and after it take."""
 BATCH = 1 << 25
 """Bytes of input that are read together, at most."""
 
@@ -138,7 +143,7 @@ def partition(
             rows = spilled.sort(work, numbering, reading.symmetrize, intake.report)
             cuts = cut_rows(rows.ends, parts)
             if cut == "metis" and parts > 1:
-                rows, nodes_in_order, cuts = group_rows(rows, cuts, work / "grouped", memory)
+                rows, nodes_in_order, cuts = _group_rows(rows, cuts, work / "grouped", memory)
                 numbering.renumber(nodes_in_order)
                 indicator = indicator[nodes_in_order]
                 order = None if order is None else order[nodes_in_order]
@@ -192,3 +197,59 @@ def _refuse_types(types: list[str], place: Place) -> None:
     if len(types) > 1:
         both = ", ".join(map(repr, types[:2]))
         raise not_plain("several types (" + both + ")", place(0))
+
+
+def _group_rows(
+    rows: SortedRows, cuts: list[int], folder: Path, memory: int
+) -> tuple[SortedRows, Ints, list[int]]:
+    """Return the rows in an order in which parts are ranges that few edges join, that order, and the new cuts.
+
+    `cuts` are those of the rows in their present order. The result goes to files of `folder`. A notice says how many
+    rows of others the parts need now, and how many they needed with the cuts of before.
+    """
+    pymetis = need_library("pymetis", "--cut metis", "scale")
+    needed = METIS_BYTES_PER_ENTRY * int(rows.ends[-1]) + METIS_BYTES_PER_NODE * len(rows.ends)
+    if needed > memory:
+        msg = (
+            f"METIS needs about {shown_bytes(needed)} for this graph and `memory` is {shown_bytes(memory)}; "
+            "give more (--memory), or use --cut rows"
+        )
+        raise InputError(msg)
+    adjacency, n_parts = rows.matrix(), len(cuts) - 1
+    before = _count_foreign_rows(adjacency, cuts)
+    weights = (np.diff(adjacency.indptr) + ROW_COST).astype(np.int32)
+    links = pymetis.CSRAdjacency(adj_starts=adjacency.indptr, adjacent=adjacency.indices)
+    options = pymetis.Options(seed=0)
+    membership = np.array(pymetis.part_graph(n_parts, links, vweights=weights, options=options)[1])
+    sizes = np.bincount(membership, minlength=n_parts)
+    if not sizes.all():
+        msg = f"METIS left {counted(int((sizes == 0).sum()), 'part')} empty; ask for fewer parts, or use --cut rows"
+        raise InputError(msg)
+    order: Ints = np.argsort(membership, kind="stable").astype(np.int64)
+    grouped, new_cuts = adjacency[order][:, order], [0, *np.cumsum(sizes).tolist()]
+    grouped.sort_indices()
+    after = _count_foreign_rows(grouped, new_cuts)
+    share = f"{after / before:.0%}" if before else "as many"
+    logger.info(
+        "METIS: the parts need %s of each other, %s of the %s with the rows in their order",
+        counted(after, "row"),
+        share,
+        f"{before:,}",
+    )
+    folder.mkdir()
+    written = SortedRows(folder, grouped.shape[0])
+    numbers = np.repeat(np.arange(grouped.shape[0], dtype=np.int64), np.diff(grouped.indptr))
+    for first in range(0, grouped.nnz, PIECE):
+        some = slice(first, first + PIECE)
+        written.append(numbers[some], grouped.indices[some].astype(np.int64), grouped.data[some])
+    written.finish()
+    return written, order, new_cuts
+
+
+def _count_foreign_rows(adjacency: sp.csr_array, cuts: list[int]) -> int:
+    """Return how many rows of other parts the parts need, added up."""
+    total = 0
+    for start, stop in pairwise(cuts):
+        needed = np.unique(adjacency.indices[adjacency.indptr[start] : adjacency.indptr[stop]])
+        total += int(((needed < start) | (needed >= stop)).sum())
+    return total

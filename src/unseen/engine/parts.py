@@ -1,10 +1,9 @@
 """The partition on disk: META.json with the counts and a checksum of every file, one folder per part.
 
-``part-00000/`` holds plain numpy arrays: ``indptr``, ``indices`` and ``weights`` are the rows of the adjacency in CSR
-form. Column k below the number of own rows is row k of the part; the others are the nodes in ``halo``, by their
-numbers. ``nodes.parquet`` has the ids of the rows. Features are ``features`` (dense) or ``features_indptr``,
-``features_indices``, ``features_data``; labels are ``labels_indptr`` and so on. Rows of the adjacency and of the
-features come in pieces, wait in files, and go out as parts.
+``part-00000/`` holds plain numpy arrays: ``adjacency_indptr``, ``adjacency_indices`` and ``adjacency_data`` are the
+rows of the adjacency in CSR form, whose columns are the numbers of all nodes. ``nodes.parquet`` has the ids of the
+rows. Labels are ``labels_indptr`` and so on; features are ``features`` (dense) or three such arrays. Rows of the
+adjacency and of the features come in pieces, wait in files, and go out as parts.
 """
 
 from __future__ import annotations
@@ -37,13 +36,13 @@ from unseen.labels import Labels
 
 META = "META.json"
 KIND = "unseen partition"
-VERSION = 3
+VERSION = 4
 ROW_COST = 4
 """What a row costs beside its entries, in entries: dense work and the optimiser, measured at d = 200."""
 PIECE = 1 << 20
 """Rows or entries that are in memory together."""
-BYTES_PER_NODE = 21
-"""What writing a part takes: where its row ends, a mark, a new number, and perhaps a place in the halo."""
+BYTES_PER_NODE = 17
+"""What writing a part takes: where its row ends, a mark, and a new number."""
 
 
 @dataclass(frozen=True)
@@ -149,9 +148,7 @@ def verify_part(folder: Path, number: int, part: PartMeta) -> None:
             raise InputError(msg)
 
 
-def load_parts(
-    folder: Path, comm: Comm, *, verify: bool = True
-) -> tuple[Graph | GraphPart, Labels | None, Meta]:
+def load_parts(folder: Path, comm: Comm) -> tuple[Graph | GraphPart, Labels | None, Meta]:
     """Load what process ``comm.rank`` of ``comm.size`` trains on.
 
     Neighbouring parts go to the same process where there are more parts than processes.
@@ -162,38 +159,28 @@ def load_parts(
         Written by :func:`unseen.engine.partition.partition`.
     comm : Comm
         The processes; one alone gets the whole graph.
-    verify : bool
-        Whether to compare every file with its checksum first.
     """
     meta = read_meta(folder)
     split = shares(meta, folder, comm.size)
-    mine = [int(k) for k in split[comm.rank]]
-    if verify:
-        for k in mine:
-            verify_part(folder, k, meta.parts[k])
-    starts = tuple(meta.parts[share[0]].start for share in split)
-    layout = Layout((*starts, meta.n_nodes), comm)
-    inside = [part_folder(folder, k) for k in mine]
+    inside = [part_folder(folder, int(k)) for k in split[comm.rank]]
     nodes = (pq.read_table(path / "nodes.parquet")["node"] for path in inside)
     ids = as_ids(np.concatenate([column.to_numpy() for column in nodes]))
-    rows = [_rows(path, meta.parts[k].start) for path, k in zip(inside, mine, strict=True)]
-    columns, weights = (np.concatenate([row[k] for row in rows]) for k in (1, 2))
-    indptr = np.concatenate([[0], np.cumsum(np.concatenate([row[0] for row in rows]))])
-    del rows
+    adjacency = _load_matrix(inside, "adjacency", meta.n_nodes)
     features: Features | None = None
     if meta.features is not None and meta.features["kind"] == "dense":
-        features = np.concatenate([_arrays(path, "features")[0] for path in inside])
+        features = np.concatenate([_load_array(path, "features") for path in inside])
     elif meta.features is not None:
         features = _load_matrix(inside, "features", meta.features["columns"])
     labels = None
     if meta.classes:
         labels = Labels(_load_matrix(inside, "labels", len(meta.classes)), tuple(meta.classes), ids)
     if comm.size == 1:
-        adjacency = sp.csr_array((weights, columns, indptr), shape=(meta.n_nodes, meta.n_nodes))
         graph = Graph(adjacency, features, ids)
         return graph, None if labels is None else labels.align_to(graph), meta
-    part = GraphPart(spread_matrix(layout, Run(), indptr, columns, weights), features, ids)
-    return part, labels, meta
+    starts = (meta.parts[share[0]].start for share in split)
+    layout = Layout((*starts, meta.n_nodes), comm)
+    matrix = spread_matrix(layout, Run(), adjacency.indptr, adjacency.indices, adjacency.data)
+    return GraphPart(matrix, features, ids), labels, meta
 
 
 def shares(meta: Meta, folder: Path, size: int) -> list[Array]:
@@ -207,23 +194,16 @@ def shares(meta: Meta, folder: Path, size: int) -> list[Array]:
     return np.array_split(np.arange(len(meta.parts)), size)
 
 
-def _arrays(inside: Path, *names: str) -> list[Array]:
-    return [np.load(inside / f"{name}.npy", allow_pickle=False) for name in names]
-
-
-def _rows(path: Path, start: int) -> tuple[Array, Array, Array]:
-    """Return the entries of each row, their true columns, and their weights."""
-    indptr, indices, weights, halo = _arrays(path, "indptr", "indices", "weights", "halo")
-    names = np.concatenate([start + np.arange(len(indptr) - 1, dtype=np.int64), halo])
-    return np.diff(indptr), names[indices], weights
+def _load_array(inside: Path, name: str) -> Array:
+    return np.load(inside / f"{name}.npy", allow_pickle=False)
 
 
 def _load_matrix(inside: list[Path], name: str, columns: int) -> sp.csr_array:
-    """Return the rows of a sparse matrix in these parts, which :func:`save_matrix` wrote."""
+    """Return the rows of a sparse matrix in these parts."""
     blocks = []
     for path in inside:
-        data, indices, indptr = _arrays(path, f"{name}_data", f"{name}_indices", f"{name}_indptr")
-        blocks.append(sp.csr_array((data, indices, indptr), shape=(len(indptr) - 1, columns)))
+        arrays = [_load_array(path, f"{name}_{part}") for part in ("data", "indices", "indptr")]
+        blocks.append(sp.csr_array(tuple(arrays), shape=(len(arrays[2]) - 1, columns)))
     return sp.csr_array(sp.vstack(blocks, format="csr"))
 
 
@@ -268,26 +248,18 @@ def cut_rows(ends: Ints, parts: int) -> list[int]:
 
 def write_rows(rows: SortedRows, inside: Path, start: int, stop: int) -> tuple[int, int]:
     """Write the rows of a part to its folder; return the number of entries and the size of the halo."""
-    first, last, n_rows = int(rows.ends[start]), int(rows.ends[stop]), stop - start
-    foreign = np.zeros(len(rows.ends) - 1, dtype=bool)
-    for columns in rows.read("columns", first, last):
-        foreign[columns] = True
-    foreign[start:stop] = False
-    halo = np.flatnonzero(foreign)
-    del foreign
-    np.save(inside / "halo.npy", halo)
-    np.save(inside / "indptr.npy", rows.ends[start : stop + 1] - first)
-    index = np.int32 if n_rows + len(halo) < 2**31 else np.int64
-    local = np.empty(len(rows.ends) - 1, dtype=index)
-    local[start:stop] = np.arange(n_rows, dtype=index)
-    local[halo] = np.arange(n_rows, n_rows + len(halo), dtype=index)
-    with array_file(inside / "indices.npy", (last - first,), index) as append:
+    first, last, n = int(rows.ends[start]), int(rows.ends[stop]), len(rows.ends) - 1
+    needed = np.zeros(n, dtype=bool)
+    np.save(inside / "adjacency_indptr.npy", rows.ends[start : stop + 1] - first)
+    index = np.int32 if n < 2**31 else np.int64
+    with array_file(inside / "adjacency_indices.npy", (last - first,), index) as append:
         for columns in rows.read("columns", first, last):
-            append(local[columns])
-    with array_file(inside / "weights.npy", (last - first,), np.float64) as append:
+            needed[columns] = True
+            append(columns)
+    with array_file(inside / "adjacency_data.npy", (last - first,), np.float64) as append:
         for weights in rows.read("weights", first, last):
             append(weights)
-    return last - first, len(halo)
+    return last - first, int(needed.sum() - needed[start:stop].sum())
 
 
 def write_ids(inside: Path, ids: Iterator[pa.Table]) -> None:

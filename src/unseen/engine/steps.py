@@ -3,15 +3,14 @@
 A callback is a function of one argument, the :class:`Epoch` that has just ended; when it returns something true,
 training stops there. ``callbacks`` of a method is a sequence of such functions.
 
-Checkpoints are states on disk: a folder for each step, which counts once its COMMIT file is there. ``rect-n-000050/``
-holds one ``rank-0.npz`` per process. Process 0 writes ``COMMIT`` after all of them have written, so that a crash at any
-moment leaves a whole older step or a whole new one, never a mixture.
+Checkpoints are states on disk: a folder for each job, in it one for each step, which counts once its COMMIT file is
+there. ``JOB/rect-n-000050/`` holds one ``rank-0.npz`` per process. Process 0 writes ``COMMIT`` after all of them have
+written, so that a crash at any moment leaves a whole older step or a whole new one, never a mixture.
 """
 
 from __future__ import annotations
 
 import contextlib
-import json
 import math
 import shutil
 import time
@@ -239,7 +238,7 @@ class Checkpoints:
     Parameters
     ----------
     folder : Path
-        Where the steps are; all processes see it.
+        Where the jobs are; all processes see it.
     comm : Comm
         The processes.
     job : str
@@ -249,16 +248,15 @@ class Checkpoints:
     """
 
     def __init__(self, folder: Path, comm: Comm, job: str, every: int) -> None:
-        self.folder, self.comm, self.job, self.every = folder, comm, job, every
+        self.folder, self.comm, self.every = folder / job, comm, every
         self.resumed: dict[str, Any] | None = None  # the last stage and step that was read back
 
     def resume(self, stage: str) -> tuple[int, dict[str, Array]] | None:
         """Return the newest committed step of a stage and its arrays, None where there is none."""
         if not self.every:
             return None
-        commits = [_read_commit(place) for place in self.folder.glob(f"{stage}-*")]
-        steps = [int(c["step"]) for c in commits if c and (c.get("job"), c.get("stage")) == (self.job, stage)]
-        newest = max(steps, default=-1)
+        steps = [place.name for place in self._steps(stage) if (place / COMMIT).is_file()]
+        newest = max((int(name.rpartition("-")[2]) for name in steps), default=-1)
         step = int(self.comm.gather(np.array([newest]))[0])  # process 0's, for all
         if step < 0:
             return None
@@ -279,31 +277,27 @@ class Checkpoints:
         if not self.every or (step % self.every and not last):
             return
         path = self._path(stage, step)
-        place = path.parent
         with raise_together(self.comm, "could not write its checkpoint"):
-            make_folder(place)
+            make_folder(path.parent)
             with atomic_path(path) as temporary, temporary.open("wb") as file:
                 np.savez(file, **arrays)  # type: ignore[arg-type]
-        if self.comm.rank:
-            return
-        about = {"job": self.job, "stage": stage, "step": step, "processes": self.comm.size}
-        with atomic_path(place / COMMIT) as temporary:
-            temporary.write_text(json.dumps(about))
-        for older in self.folder.glob(f"{stage}-*"):
-            if older != place:
-                shutil.rmtree(older, ignore_errors=True)
+        if self.comm.rank == 0:
+            (path.parent / COMMIT).touch()
+            for older in self._steps(stage):
+                if older != path.parent:
+                    shutil.rmtree(older, ignore_errors=True)
 
     def clear(self) -> None:
-        """Remove what other jobs have left here, and unfinished steps; to be called before anything is resumed."""
-        if self.comm.rank == 0 and self.folder.is_dir():
-            for place in self.folder.iterdir():
-                commit = _read_commit(place)
-                if commit is not None and commit.get("job") == self.job:
-                    continue
-                if commit is not None:
-                    logger.info("the checkpoint %s belongs to another job and is removed", place)
-                shutil.rmtree(place, ignore_errors=True)
+        """Remove what other jobs have left here."""
+        if self.comm.rank == 0 and self.folder.parent.is_dir():
+            for other in self.folder.parent.iterdir():
+                if other != self.folder:
+                    logger.info("the checkpoints in %s belong to another job and are removed", other)
+                    shutil.rmtree(other, ignore_errors=True)
         self.comm.barrier()
+
+    def _steps(self, stage: str) -> list[Path]:
+        return list(self.folder.glob(f"{stage}-[0-9]*"))
 
     def _path(self, stage: str, step: int) -> Path:
         return self.folder / f"{stage}-{step:06d}" / f"rank-{self.comm.rank}.npz"
@@ -323,11 +317,3 @@ def raise_together(comm: Comm, what: str) -> Iterator[None]:
     if troubled.any():
         msg = f"process {int(np.argmax(troubled))} {what}; its own message says why"
         raise OutputError(msg)
-
-
-def _read_commit(place: Path) -> dict[str, Any] | None:
-    """Return what the marker file of a step holds; None where the step is not complete."""
-    with contextlib.suppress(OSError, ValueError):
-        commit = json.loads((place / COMMIT).read_text(encoding="utf-8"))
-        return commit if isinstance(commit, dict) else None
-    return None

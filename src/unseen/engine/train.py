@@ -113,7 +113,7 @@ def train(
         _check_output(output)
     _check_memory(estimator, meta, folder, comm, scratch=scratch is not None, force=force)
     start = time.monotonic()
-    graph, labels, _ = load_parts(folder, comm, verify=False)
+    graph, labels, _ = load_parts(folder, comm)
     if comm.rank == 0:
         logger.info(
             "%s: %s, %s, loaded in %.1f s; %s",

@@ -99,7 +99,7 @@ def _disturbed(job: list[str], output: Path, moment: Moment) -> tuple[str, Train
 def _done(output: Path) -> int:
     """Return how many checkpoints a run has got to; of older ones nothing is left."""
     newest = 0
-    for commit in output.glob(f"{CHECKPOINTS}/*/COMMIT"):
+    for commit in output.glob(f"{CHECKPOINTS}/*/*/COMMIT"):
         stage, _, step = commit.parent.name.rpartition("-")
         newest = max(newest, STAGES.index(stage) * EPOCHS // EVERY + int(step) // EVERY)
     return newest
