@@ -60,70 +60,50 @@ def planted_partition(
     check_argument("n_nodes", n_nodes, int, Limits(n_classes))
     check_argument("n_words_per_class", n_words_per_class, int, Limits(0))
     check_argument("n_noise_words", n_noise_words, int, Limits(0))
-    smallest = n_nodes // n_classes
+    smallest, columns = n_nodes // n_classes, n_classes * n_words_per_class + n_noise_words
+    n_others = columns - n_words_per_class
     check_argument("degree_within", degree_within, float, Limits(0, smallest - 1), MOST)
     most_between = n_nodes - smallest - (n_nodes % n_classes > 0)
     check_argument("degree_between", degree_between, float, Limits(0, most_between), MOST)
-    columns = n_classes * n_words_per_class + n_noise_words
     if n_words_per_class:
         check_argument("words_of_class", words_of_class, float, Limits(0, n_words_per_class), MOST)
-    others = columns - n_words_per_class
-    if others:
-        check_argument("words_of_noise", words_of_noise, float, Limits(0, others), MOST)
+    if n_others:
+        check_argument("words_of_noise", words_of_noise, float, Limits(0, n_others), MOST)
     rng = as_generator(random_state)
     codes = rng.permutation(np.arange(n_nodes) % n_classes)
     members = [np.flatnonzero(codes == c) for c in range(n_classes)]
     within = degree_within / max(n_nodes / n_classes - 1, 1)
     between = degree_between / max(n_nodes - n_nodes / n_classes, 1)
-    blocks = [
-        _block(members[a], members[b], min(within if a == b else between, 1.0), rng)
-        for a in range(n_classes)
-        for b in range(a, n_classes)
-    ]
-    src, dst = np.concatenate(blocks, axis=1)
-    features = _words(codes, n_classes, n_words_per_class, n_noise_words, words_of_class, words_of_noise, rng)
-    names = [f"c{c}_word{k}" for c in range(n_classes) for k in range(n_words_per_class)]
-    names += [f"noise{k}" for k in range(n_noise_words)]
-    adjacency = unweighted_adjacency(src, dst, n_nodes)
-    graph = Graph(adjacency, features if columns else None, feature_names=tuple(names) or None)
-    one_each = (np.ones(n_nodes, dtype=bool), codes, np.arange(n_nodes + 1))
-    indicator = sp.csr_array(one_each, shape=(n_nodes, n_classes))
+    edges = []
+    for a, first in enumerate(members):
+        low, high = _pair(_draw(len(first) * (len(first) - 1) // 2, within, rng))
+        edges.append(np.stack([first[low], first[high]]))
+        for second in members[a + 1 :]:
+            low, high = np.divmod(_draw(len(first) * len(second), between, rng), len(second))
+            edges.append(np.stack([first[low], second[high]]))
+    src, dst = np.concatenate(edges, axis=1)
+    graph = Graph(unweighted_adjacency(src, dst, n_nodes))
+    if columns:
+        own_rows, own = np.divmod(
+            _draw(n_nodes * n_words_per_class, words_of_class / max(n_words_per_class, 1), rng),
+            max(n_words_per_class, 1),
+        )
+        noise_rows, noise = np.divmod(
+            _draw(n_nodes * n_others, words_of_noise / max(n_others, 1), rng), max(n_others, 1)
+        )
+        own = own + codes[own_rows] * n_words_per_class
+        # Skip the node's own block, so that the expected number of its words is exactly what was asked for.
+        noise = noise + np.where(noise >= codes[noise_rows] * n_words_per_class, n_words_per_class, 0)
+        ends = np.r_[own_rows, noise_rows], np.r_[own, noise]
+        entries = np.ones(len(ends[0]), dtype=np.float32), ends
+        names = [f"c{c}_word{k}" for c in range(n_classes) for k in range(n_words_per_class)]
+        names += [f"noise{k}" for k in range(n_noise_words)]
+        graph = graph.with_features(sp.csr_array(entries, shape=(n_nodes, columns)), names)
+    indicator = sp.csr_array(
+        (np.ones(n_nodes, dtype=bool), codes, np.arange(n_nodes + 1)), (n_nodes, n_classes)
+    )
     classes = tuple(f"c{c}" for c in range(n_classes))
     return Dataset("planted-partition", graph, Labels(indicator, classes, graph.node_ids))
-
-
-def planted_roles(
-    n_nodes: int = 1200, n_levels: int = 5, *, degree: float = 12.0, random_state: RandomState = None
-) -> Dataset:
-    """Make a graph whose classes are levels of activity and not communities; it has no features.
-
-    An edge joins two nodes by their activities alone. The activity of each level is 1.9 times that of the level below,
-    and nodes of a level differ by a factor of about 1.3.
-
-    Parameters
-    ----------
-    n_nodes, n_levels : int
-        Number of nodes and of levels, which have as many nodes each and are named ``level0``, ``level1``, ...
-    degree : float
-        Mean number of neighbours, before edges that are drawn twice are merged.
-    random_state : None, int or Generator
-        Seed of everything drawn.
-
-    Examples
-    --------
-    >>> planted_roles(200, random_state=0).labels
-    Labels(200 nodes, 200 labelled, 5 classes, single-label)
-    """
-    check_argument("n_levels", n_levels, int, Limits(1))
-    check_argument("n_nodes", n_nodes, int, Limits(n_levels))
-    check_argument("degree", degree, float, Limits(0, n_nodes - 1))
-    rng = as_generator(random_state)
-    codes = rng.permutation(np.arange(n_nodes) % n_levels)
-    activity = 1.9**codes * np.exp(0.25 * rng.standard_normal(n_nodes))
-    ends = rng.choice(n_nodes, (2, int(n_nodes * degree / 2)), p=activity / activity.sum())
-    src, dst = ends[:, ends[0] != ends[1]]
-    graph = Graph(unweighted_adjacency(src, dst, n_nodes), None)
-    return Dataset("planted-roles", graph, Labels.from_values([f"level{c}" for c in codes], graph.node_ids))
 
 
 def random_graph(n_nodes: int, *, n_edges: int | None = None, random_state: RandomState = None) -> Graph:
@@ -157,43 +137,13 @@ def random_graph(n_nodes: int, *, n_edges: int | None = None, random_state: Rand
     if edges > possible:
         msg = f"`n_edges` is {edges}, but {n_nodes} nodes have only {possible} pairs; ask for fewer edges"
         raise InputError(msg)
-    numbers = _distinct(possible, edges, as_generator(random_state))
-    low, high = _pair(numbers)
+    low, high = _pair(_distinct(possible, edges, as_generator(random_state)))
     return Graph(unweighted_adjacency(low, high, n_nodes))
 
 
-def _block(first: Ints, second: Ints, probability: float, rng: np.random.Generator) -> Ints:
-    """Return the edges between two groups, or inside one, each pair with the given probability."""
-    inside = first is second
-    pairs = len(first) * (len(first) - 1) // 2 if inside else len(first) * len(second)
-    numbers = _distinct(pairs, int(rng.binomial(pairs, probability)), rng)
-    if inside:
-        low, high = _pair(numbers)
-        return np.stack([first[low], first[high]])
-    return np.stack([first[numbers // len(second)], second[numbers % len(second)]])
-
-
-def _words(
-    codes: Ints,
-    n_classes: int,
-    n_own: int,
-    n_noise: int,
-    mean_own: float,
-    mean_noise: float,
-    rng: np.random.Generator,
-) -> sp.csr_array:
-    """Return binary words: some of a node's own class, some of all other columns."""
-    n, columns = len(codes), n_classes * n_own + n_noise
-    own = _distinct(n * n_own, int(rng.binomial(n * n_own, mean_own / n_own)) if n_own else 0, rng)
-    others = columns - n_own
-    noise = _distinct(n * others, int(rng.binomial(n * others, mean_noise / others)) if others else 0, rng)
-    own_rows, own_columns = np.divmod(own, max(n_own, 1))
-    own_columns = own_columns + codes[own_rows] * n_own
-    noise_rows, noise_columns = np.divmod(noise, max(others, 1))
-    # Skip the node's own block, so that the expected number of its words is exactly what was asked for.
-    noise_columns = noise_columns + np.where(noise_columns >= codes[noise_rows] * n_own, n_own, 0)
-    rows, words = np.r_[own_rows, noise_rows], np.r_[own_columns, noise_columns]
-    return sp.coo_array((np.ones(len(rows), dtype=np.float32), (rows, words)), shape=(n, columns)).tocsr()
+def _draw(population: int, probability: float, rng: np.random.Generator) -> Ints:
+    """Draw each number below `population` with the same probability, at most 1."""
+    return _distinct(population, int(rng.binomial(population, min(probability, 1.0))), rng)
 
 
 def _distinct(population: int, size: int, rng: np.random.Generator) -> Ints:
