@@ -161,7 +161,7 @@ TARGETS: list[tuple[str, Any, str, str]] = [
     ("features", GRAPH, "f.xlsx", r"features are not written with the suffix '\.xlsx'; use one of .*\.npz"),
     ("features", GRAPH, "f.w2v.txt.gz", r"is reserved for vectors; use \.csv or \.parquet for features"),
     ("features", GRAPH, "f.mtx", "Matrix Market cannot hold names of columns"),
-    ("features", NAMED, "f.csv", r"text cannot have a feature called 'node', .*\.parquet or"),
+    ("features", NAMED, "f.csv", r"text cannot hold a feature called 'node', .*\.parquet or"),
     ("features", GRAPH.with_features(None), "f.csv", "the graph has no features to write"),
 ]  # fmt: skip
 
@@ -333,7 +333,7 @@ def test_standard_output_takes_one_table(
         write_data(graph, labels, target, what)
     assert "takes the edges only, not the features, labels, nodes without an edge; name a file" in caplog.text
     with pytest.raises(
-        UnsupportedError, match=r"^the standard output: text cannot have a feature called 'node'"
+        UnsupportedError, match=r"^the standard output: text cannot hold a feature called 'node'"
     ):
         write_data(graph.with_features(graph.features, ["node"]), labels, target, "features")
     converted, graph_text = (

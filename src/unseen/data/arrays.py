@@ -1,4 +1,4 @@
-"""Files of matrices: scipy and numpy ``.npz``, ``.npy``, Matlab ``.mat``, and svmlight text.
+"""Files of matrices: scipy and numpy ``.npz``, ``.npy``, Matlab ``.mat``, svmlight text, and AnnData ``.h5ad``.
 
 Nothing here ever unpickles, no index of a sparse matrix is used before it was checked, and no file takes more memory
 than its bound (`File.require_room`).
@@ -6,6 +6,7 @@ than its bound (`File.require_room`).
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import math
@@ -23,8 +24,8 @@ from unseen.data.matlab import parse_mat
 from unseen.data.opened import NODE_ROWS, File
 from unseen.data.options import Options
 from unseen.data.sources import Batches, Role
-from unseen.data.tables import MatrixBatch, explain_errors, list_names
-from unseen.errors import InputError, need_library
+from unseen.data.tables import MatrixBatch, Table, as_column, explain_errors, list_names
+from unseen.errors import InputError, logger, need_library
 from unseen.ids import Array, IdArray, as_ids, require_unique
 
 ID_KEYS = ("ids", "node_ids", "nodes", "node", "id", "names", "keys", "words", "vocab")
@@ -61,7 +62,10 @@ def read_numpy(file: File, role: Role, options: Options, n_bytes: int | None) ->
     if names is not None and len(names) != values.shape[-1]:
         msg = f"{file.name} has {len(names)} feature names for {values.shape[-1]} columns"
         raise InputError(msg)
-    metadata = {} if stored is None else _metadata(stored)
+    metadata: Any = None
+    with contextlib.suppress(ValueError, RecursionError):
+        metadata = {} if stored is None else json.loads(str(stored))
+    metadata = metadata if isinstance(metadata, dict) else {"method": None}
     yield MatrixBatch(file.name, values, ids, None if names is None else tuple(names), metadata)
 
 
@@ -194,14 +198,6 @@ def ids_from_arrays(arrays: Arrays, file: File, n: int | None = None) -> IdArray
     return ids
 
 
-def _metadata(stored: Array) -> dict[str, Any]:
-    try:
-        content = json.loads(str(stored))
-    except (ValueError, RecursionError):
-        content = None
-    return content if isinstance(content, dict) else {"method": None}
-
-
 def _values(arrays: Arrays, file: File) -> sp.csr_array | Array:
     if "format" in arrays or set(_SPARSE) <= arrays.keys():
         return _sparse(arrays, file)
@@ -246,7 +242,7 @@ def _as_checked_csr(matrix: Any, file: File) -> sp.csr_array:
         return sp.csr_array(matrix)
 
 
-def require_safe_hdf5(file: File) -> None:
+def _require_safe_hdf5(file: File) -> None:
     """Refuse an HDF5 file that leads to other files, takes too much memory, or has sparse indices out of range."""
     h5py = need_library("h5py", file.name, "formats")
     known, total = set[int](), 0
@@ -282,3 +278,33 @@ def require_safe_hdf5(file: File) -> None:
                     raise InputError(msg)
                 total += max(part.nbytes, math.prod(part.chunks or ()) * part.dtype.itemsize)
                 file.require_room(total)
+
+
+def read_h5ad(file: File, role: Role, options: Options, n_bytes: int | None) -> Batches:  # noqa: ARG001
+    """Yield what a role is read from: `obsp` holds the graph, `X` or `obsm` the features, `obs` the labels."""
+    anndata = need_library("anndata", file.name, "formats")
+    with explain_errors(file, ".h5ad"):
+        _require_safe_hdf5(file)
+        cells = anndata.read_h5ad(file.path)
+    ids: Any = [str(name) for name in cells.obs_names]
+    if role == "edges":
+        key = _only_key(cells.obsp, "connectivities", f"{file.name} has", "graph", "obsp")
+        yield MatrixBatch(file.name, cells.obsp[key], ids)
+    elif role != "features":
+        columns = {str(key): as_column(cells.obs[key].astype(object).tolist()) for key in cells.obs}
+        yield Table.of(file.name, {**columns, "node": ids})
+    elif cells.X is not None:
+        yield MatrixBatch(file.name, cells.X, ids, tuple(map(str, cells.var_names)))
+    else:
+        key = _only_key(cells.obsm, "X_pca", f"{file.name} has no `X`, and", "matrix of features", "obsm")
+        logger.info("%s: there is no `X`, so features are read from obsm[%r]", file.name, key)
+        yield MatrixBatch(file.name, cells.obsm[key], ids)
+
+
+def _only_key(matrices: Mapping[str, Any], usual: str, start: str, what: str, where: str) -> str:
+    names = list(matrices)
+    if usual not in names and len(names) != 1:
+        have = f"the entries {list_names(names)}" if names else "none"
+        msg = f"{start} no {what} {usual!r} in `{where}`, which has {have}; write it under that name"
+        raise InputError(msg)
+    return usual if usual in names else names[0]

@@ -33,6 +33,7 @@ from unseen.data.sources import (
     written_format,
 )
 from unseen.data.tables import MatrixBatch
+from unseen.data.vectors import read_embedding
 from unseen.data.write import STDOUT, is_folder, write_graph, write_part
 from unseen.errors import InputError, unknown_name
 from unseen.graph import Graph
@@ -100,8 +101,6 @@ def convert_file(
         msg = f"`{extra}` goes with a graph, and {str(path)!r} is to be read as {kind}; leave it out"
         raise InputError(msg)
     if kind == "embedding":
-        from unseen import read_embedding
-
         return write_part(read_embedding(path), "vectors", to, inputs=[path])
     if kind == "features":
         rows = read_whole(FeatureReader(path, options))
@@ -110,12 +109,12 @@ def convert_file(
         return write_part(graph, "features", to, inputs=[path])
     if kind == "labels":
         return write_part(read_label_list(path, options), "labels", to, inputs=[path])
-    given = {name: part for name, part in parts.items() if part is not None}
-    parts = _own_parts(_first_file(path, "edges")) | given
-    by_type = (list(part.values()) if isinstance(part, Mapping) else part for part in parts.values())
-    listed = (part if isinstance(part, (list, tuple)) else [part] for part in by_type)
-    own = files_of(path, "edges") if is_pattern(path) else [path]
-    sources = [*own, *(each for part in listed for each in part)]
+    files = files_of(path, "edges") if is_pattern(path) else [find_file(path, "edges")]
+    parts = _own_parts(files[0]) | {name: part for name, part in parts.items() if part is not None}
+    sources: list[Any] = [path, *files]
+    for part in parts.values():
+        entries = part.values() if isinstance(part, Mapping) else part
+        sources += entries if isinstance(part, (Mapping, list, tuple)) else [part]
     if kind == "graph" and str(to) not in STDOUT:  # what is wrong with it is told before the work
         if not is_folder(to):
             written_format(to, "edges")
@@ -144,32 +143,23 @@ def kind_of(source: AnyPath, target: AnyPath, options: Options | None = None) ->
 
     Without any of these it is a graph; what it holds else has to be said.
     """
-    path, to = _first_file(source, "source"), Path(target)
+    path = files_of(source, "edges")[0] if is_pattern(source) else find_file(source, "source")
     format_ = find_format(path, "edges")
     if path.is_dir() or (format_ is not None and format_.graph):
         return "graph"
-    by_name = _only_role(path, written=False) or _only_role(to, written=True)
-    if by_name is not None:
-        return _ROLES[by_name]
+    for name, is_written in ((path, False), (Path(target), True)):
+        lengths = dict[Role, int]()
+        for suffix, each in match_formats(name):
+            for role in _ROLES.keys() & (each.writers if is_written else each.roles):
+                lengths.setdefault(role, len(suffix))
+        longest = [role for role, length in lengths.items() if length == max(lengths.values())]
+        if len(longest) == 1:
+            return _ROLES[longest[0]]
     kind = _named_kind(path, Options() if options is None else options) if path.is_file() else None
     if kind is None and data_suffix(path) == ".npy":
         msg = f"{str(path)!r} may hold features or an embedding; say which with what=... (--what)"
         raise InputError(msg)
     return kind or "graph"
-
-
-def _first_file(source: AnyPath, what: str) -> Path:
-    return files_of(source, "edges")[0] if is_pattern(source) else find_file(source, what)
-
-
-def _only_role(path: Path, *, written: bool) -> Role | None:
-    """Return the one role that files of this name have, or None."""
-    lengths = dict[Role, int]()
-    for suffix, each in match_formats(path):
-        for role in _ROLES.keys() & (each.writers if written else each.roles):
-            lengths.setdefault(role, len(suffix))
-    longest = [role for role, length in lengths.items() if length == max(lengths.values())]
-    return longest[0] if len(longest) == 1 else None
 
 
 def _named_kind(path: Path, options: Options) -> What | None:

@@ -41,7 +41,16 @@ _PARQUET, _TABLES = (".parquet", ".pq"), (".csv", ".tsv", ".txt", ".tab")
 def files_of(source: str | os.PathLike[str], role: Role) -> tuple[Path, ...]:
     """Return the files of a path: itself, those that a glob or a folder has, or one file of a known layout."""
     if is_pattern(source):
-        files = _find_matching(str(source))
+        # `**` does not enter links to folders, which may lead in circles
+        pattern = Path(source, "*") if str(source).endswith("**") else Path(source)
+        found = Path(pattern.anchor).glob(str(pattern.relative_to(pattern.anchor)))
+        hidden = str(source).startswith(".") or "/." in str(source)
+        shown = [each for each in found if hidden or not any(part.startswith(".") for part in each.parts)]
+        broken = next((each for each in shown if each.is_symlink() and not each.exists()), None)
+        if broken is not None:
+            msg = f"{str(broken)!r} links to a file that does not exist; remove it, or choose another pattern"
+            raise InputError(msg)
+        files = _find_regular(shown)
         if not files:
             msg = f"no file has a name like {str(source)!r}; check the pattern given as `{role}`"
             raise InputError(msg)
@@ -77,20 +86,6 @@ def read_layout(path: Path, layout: str, others: Iterable[Any], options: Options
         msg = f"{str(path)!r} has its own nodes, features and labels; leave out `nodes`, `features` and `labels`"
         raise InputError(msg)
     return cast("Data", load_plugin("folder layout", layout)(path, options))
-
-
-def _find_matching(pattern: str) -> tuple[Path, ...]:
-    """Return the files whose names fit a pattern; `**` does not enter links to folders, which may lead in circles."""
-    path = Path(pattern + "/*" if pattern.endswith("**") else pattern)
-    start = Path(path.anchor)
-    fitting = start.glob(str(path.relative_to(start)))
-    hidden = pattern.startswith(".") or "/." in pattern
-    shown = [each for each in fitting if hidden or not any(part.startswith(".") for part in each.parts)]
-    for each in shown:
-        if each.is_symlink() and not each.exists():
-            msg = f"{str(each)!r} links to a file that does not exist; remove it, or choose another pattern"
-            raise InputError(msg)
-    return _find_regular(shown)
 
 
 def _find_regular(paths: Iterable[Path]) -> tuple[Path, ...]:

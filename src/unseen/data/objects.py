@@ -24,7 +24,7 @@ from unseen.data.names import NODE
 from unseen.data.options import Options
 from unseen.data.sources import Role
 from unseen.data.tables import MatrixBatch, Table, as_column
-from unseen.errors import InputError, UnsupportedError, logger, need_library
+from unseen.errors import InputError, cannot_hold, logger, need_library
 from unseen.graph import Features, Graph, Symmetrize
 from unseen.ids import Array, IdArray, as_ids
 from unseen.labels import Labels
@@ -62,8 +62,45 @@ def graph_from_networkx(
     of_edges = {"weight": weight, "type": edge_type, "sign": sign, "directed": "directed"}
     edges = network_table(graph, "edges", "`graph`", of_edges)
     nodes = network_table(graph, "nodes", "`graph`", {"type": node_type})
+    if isinstance(features, str):
+        features = _attribute_matrices(graph, features, node_type)
+    elif features is not None and not isinstance(features, Mapping):
+        matrix = features if sp.issparse(features) else np.asarray(features)
+        features = MatrixBatch("`features`", matrix, _names_as_ids(list(graph.nodes)))
     options = Options(symmetrize=symmetrize, directed=graph.is_directed() and symmetrize == "max")
-    return Intake(edges, nodes, _features(graph, features, node_type), [], options).data().graph
+    return Intake(edges, nodes, features, [], options).data().graph
+
+
+def _attribute_matrices(
+    graph: Any, attribute: str, node_type: str | None
+) -> dict[str | None, MatrixBatch] | None:
+    """Return the matrix of an attribute of nodes, for each type of which some have it."""
+    id_of = dict(zip(graph.nodes, _names_as_ids(list(graph.nodes)).tolist(), strict=True))
+    listed = graph.graph.get("feature_names", ())
+    of_type: dict[str | None, list[Any]] = {}
+    for name, data in graph.nodes(data=True):
+        kind = data.get(node_type)
+        of_type.setdefault(None if kind is None else str(kind), []).append(name)
+    parts: dict[str | None, MatrixBatch] = {}
+    for key, own in of_type.items():
+        if len(of_type) > 1 and not any(attribute in graph.nodes[name] for name in own):
+            continue
+        rows = {name: np.atleast_1d(np.asarray(graph.nodes[name].get(attribute))) for name in own}
+        shape = rows[own[0]].shape
+        odd = [
+            n
+            for n, row in rows.items()
+            if row.ndim != 1 or row.dtype.kind not in "fiub" or row.shape != shape
+        ]
+        if odd:
+            rule = "that is a number, or a vector as long as that of the others"
+            msg = f"{len(odd)} of {len(own)} nodes have no attribute {attribute!r} {rule}; the first is {odd[0]!r}"
+            raise InputError(msg)
+        names = tuple(map(str, listed.get(key, ()) if isinstance(listed, Mapping) else listed))
+        ids: Any = [id_of[name] for name in own]
+        values = np.stack(list(rows.values()))
+        parts[key] = MatrixBatch("`features`", values, ids, names if len(names) == values.shape[1] else None)
+    return parts or None
 
 
 def network_table(
@@ -81,7 +118,7 @@ def network_table(
     attribute `weight` (or what it is called), `type`, `sign` or `directed` of others has the usual one.
     """
     names = list(graph.nodes)
-    ids = id_array(names_as_ids(names))
+    ids = id_array(_names_as_ids(names))
     entries = list(graph.edges(data=True) if role == "edges" else graph.nodes(data=True))
     *ends, data = zip(*entries, strict=True) if entries else ((), (), ())[role != "edges" :]
     rows: Sequence[Mapping[Any, Any]] = data
@@ -209,25 +246,37 @@ def features_to_arrow(graph: Graph) -> pa.Table:
         msg = "the graph has no features to convert"
         raise InputError(msg)
     names = graph.feature_names
-    if names is not None and not reserved_names(names):
-        return feature_columns(graph, names)
+    if names is not None and not _reserved_names(names):
+        return _feature_columns(graph, names)
     dense = _dense(graph.features)
     lists = pa.FixedSizeListArray.from_arrays(pa.array(dense.ravel()), dense.shape[1])
     metadata = None if names is None else {"unseen.feature_names": json.dumps(names)}
     return pa.table({"node": id_array(graph.node_ids), "features": lists}, metadata=metadata)
 
 
-def reserved_names(names: Sequence[str]) -> list[str]:
+def feature_table(graph: Any, path: Path) -> pa.Table:
+    """Return features with a column each, for the file `path`: text has no lists."""
+    names = graph.feature_names or tuple(f"feature_{k}" for k in range(graph.features.shape[1]))
+    if clashes := _reserved_names(names):
+        what = f"a feature called {clashes[0]!r}, which is the name of the ids, of the labels or of another feature"
+        raise cannot_hold(path, "text", what, "write the features as .parquet or .npz instead")
+    return _feature_columns(graph, names)
+
+
+def _reserved_names(names: Sequence[str]) -> list[str]:
     """Return the names of features that a table cannot have: those of ids and labels, and those that occur twice."""
     taken, counts = (*NODE, *INDEX, "label"), Counter(names)
     return [name for name in names if name.strip().lower() in taken or counts[name] > 1]
 
 
-def feature_columns(graph: Graph, names: Sequence[str]) -> pa.Table:
-    """Return the features as an Arrow table with a column of each of these names, which all differ."""
+def _feature_columns(graph: Graph, names: Sequence[str]) -> pa.Table:
     dense = _dense(graph.features)
     columns = {name: np.ascontiguousarray(dense[:, k]) for k, name in enumerate(names)}
     return pa.table({"node": id_array(graph.node_ids), **columns})
+
+
+def _dense(features: Features | None) -> Array:
+    return features if isinstance(features, np.ndarray) else sp.csr_array(features).toarray()
 
 
 def arrow_table(value: Any, role: Role) -> pa.Table:
@@ -248,20 +297,7 @@ def arrow_table(value: Any, role: Role) -> pa.Table:
     return nodes.append_column("type", types)
 
 
-def feature_table(graph: Any, path: Path) -> pa.Table:
-    """Return features with a column each: text has no lists."""
-    names = graph.feature_names or tuple(f"feature_{k}" for k in range(graph.features.shape[1]))
-    clashes = reserved_names(names)
-    if clashes:
-        msg = (
-            f"{path}: text cannot have a feature called {clashes[0]!r}, which is the name of the ids, of the labels or "
-            "of another feature; write the features as .parquet or .npz instead"
-        )
-        raise UnsupportedError(msg)
-    return feature_columns(graph, names)
-
-
-def names_as_ids(names: list[Any]) -> IdArray:
+def _names_as_ids(names: list[Any]) -> IdArray:
     """Return names of nodes as ids: as texts where they are of several types, with a notice."""
     try:
         return as_ids(names)
@@ -273,40 +309,3 @@ def names_as_ids(names: list[Any]) -> IdArray:
         raise InputError(msg)
     logger.info("node names became strings: they were neither all strings nor all 64-bit integers")
     return as_ids(texts)
-
-
-def _features(graph: Any, features: Any, node_type: str | None) -> Any:
-    """Return features as :func:`unseen.read` takes them, given by type, as a matrix or as the name of an attribute."""
-    if features is None or isinstance(features, Mapping):
-        return features
-    ids = names_as_ids(list(graph.nodes))
-    if not isinstance(features, str):
-        return MatrixBatch("`features`", features if sp.issparse(features) else np.asarray(features), ids)
-    of_type: dict[str | None, list[Any]] = {}
-    for name, data in graph.nodes(data=True):
-        kind = data.get(node_type)
-        of_type.setdefault(None if kind is None else str(kind), []).append(name)
-    id_of, listed = dict(zip(graph.nodes, ids.tolist(), strict=True)), graph.graph.get("feature_names", ())
-    parts: dict[str | None, MatrixBatch] = {}
-    for key, own in of_type.items():
-        if len(of_type) > 1 and not any(features in graph.nodes[name] for name in own):
-            continue
-        rows = [np.atleast_1d(np.asarray(graph.nodes[name].get(features))) for name in own]
-        odd = [
-            name
-            for name, row in zip(own, rows, strict=True)
-            if row.ndim != 1 or row.dtype.kind not in "fiub" or row.shape != rows[0].shape
-        ]
-        if odd:
-            rule = "that is a number, or a vector as long as that of the others"
-            msg = f"{len(odd)} of {len(own)} nodes have no attribute {features!r} {rule}; the first is {odd[0]!r}"
-            raise InputError(msg)
-        values = np.stack(rows)
-        names = tuple(map(str, listed.get(key, ()) if isinstance(listed, Mapping) else listed))
-        fitting = names if names and len(names) == values.shape[1] else None
-        parts[key] = MatrixBatch("`features`", values, [id_of[name] for name in own], fitting)  # type: ignore[arg-type]
-    return parts.get(None) or parts or None
-
-
-def _dense(features: Features | None) -> Array:
-    return features if isinstance(features, np.ndarray) else sp.csr_array(features).toarray()

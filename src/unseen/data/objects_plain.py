@@ -30,6 +30,16 @@ from unseen.ids import as_ids, match_ids
 from unseen.labels import Labels, list_per_node
 
 _CONTAINERS = (list, tuple, set, frozenset)
+_KINDS: dict[Role, str] = {
+    "edges": "a path, a table with the Arrow interface, a scipy matrix, a list of pairs, an array of them, a dict or a "
+    "networkx graph, got {}; Graph.from_pyg takes PyTorch Geometric's objects",
+    "nodes": "a path, a table or a sequence of ids, got {}",
+    "features": "a path, a table with the Arrow interface or a matrix, got {}",
+    "labels": "a path, a table with the Arrow interface, a pandas series, a dict or a list of (node, label), got {}; "
+    "Labels.from_values takes one value per node",
+    "vectors": "a path, got {}",
+}
+"""What an object of each role must be."""
 
 
 def as_graph(source: Any) -> Graph:
@@ -47,7 +57,7 @@ def as_graph(source: Any) -> Graph:
         return Graph.from_networkx(source)
     if is_pyg(source) or hasattr(source, "edge_index"):
         return Graph.from_pyg(source)
-    edges = collect_rows(source)
+    edges = _collect_rows(source)
     if not isinstance(edges, (Mapping, np.ndarray, *_CONTAINERS)) and not _is_table(edges):
         # a scipy matrix may be features as well, and a text may be a path
         msg = (
@@ -103,25 +113,116 @@ def as_labels(source: Any, graph: Graph) -> Labels:
     """
     if isinstance(source, Labels):
         return source
-    source = collect_rows(source)
-    if isinstance(source, Mapping) and not _has_columns(source, ("node",), ("label",)):
-        return Labels.from_values(source, graph.node_ids)
-    by_id = _is_table(source) or isinstance(source, Mapping)
-    if _is_series(source):
-        numbers = source.index.tolist()  # pandas' own numbers are no ids where the graph has others
-        own = numbers == list(range(graph.n_nodes))
-        by_id = not own or bool((match_ids(as_ids(numbers), graph.node_ids) >= 0).all())
-    elif not by_id:
+    source, ids = _collect_rows(source), graph.node_ids
+    has_columns = _is_table(source) or (
+        isinstance(source, Mapping) and _has_columns(source, ("node",), ("label",))
+    )
+    if isinstance(source, Mapping) and not has_columns:
+        return Labels.from_values(source, ids)
+    nodes, by_id = list[Any](), has_columns
+    if not has_columns and _is_series(source):
+        nodes = source.index.tolist()
+        by_id = nodes != list(range(graph.n_nodes))  # else they may be pandas' own numbers
+    elif not has_columns:
         source = list_per_node(source, None, what="labels")
-        nodes = [each[0] for each in source] if _are_pairs(source) else [None]
-        by_id = all(isinstance(node, (str, int)) for node in nodes) and bool(
-            (match_ids(as_ids(nodes), graph.node_ids) >= 0).all()
-        )
+        nodes = [pair[0] for pair in source] if _are_pairs(source) else []
+    if nodes and not by_id and all(isinstance(node, (str, int)) for node in nodes):
+        by_id = bool((match_ids(as_ids(nodes), ids) >= 0).all())
     if by_id:
         from unseen.data.read import read_labels
 
         return read_labels(source, graph)
-    return Labels.from_values(list_per_node(list(source), graph.node_ids, what="labels"), graph.node_ids)
+    return Labels.from_values(list_per_node(list(source), ids, what="labels"), ids)
+
+
+def read_object(source: Any, role: Role, options: Options) -> Table | MatrixBatch:
+    """Return the batch of an object: anything with the Arrow interface, a matrix, Python's containers, node ids."""
+    if isinstance(source, (Table, MatrixBatch)):
+        return source
+    name, source = f"`{role}`", _collect_rows(source)
+    if is_networkx(source):
+        return network_table(source, role, name, weight=options.weight)
+    if is_pyg(source):
+        from unseen.data.objects_pyg import read_pyg
+
+        return read_pyg(source, role, options)
+    source = source if role == "edges" else _name_index(source)
+    reader = {"edges": _read_edges, "features": read_values, "labels": _read_labels}.get(role)
+    if reader is not None and (batch := reader(source)) is not None:
+        return batch
+    tabular = hasattr(source, "__arrow_c_stream__") or isinstance(source, (pa.Table, pa.RecordBatch))
+    if role == "nodes" and isinstance(source, Iterable) and not (tabular and hasattr(source, "columns")):
+        return Table.of(name, {"node": id_column(source, "nodes")})
+    matrix = sp.issparse(source) or (role == "features" and isinstance(source, np.ndarray))
+    if role in ("edges", "features") and matrix:
+        return MatrixBatch(name, source)
+    if not tabular:
+        msg = f"{name} must be {_KINDS[role].format(type(source).__name__)}"
+        raise InputError(msg)
+    try:
+        return from_arrow(source if isinstance(source, pa.Table) else pa.table(source), name)
+    except (pa.ArrowException, TypeError, ValueError, NotImplementedError) as error:
+        msg = f"{name} is no table that Arrow can read: {first_line(error)}"
+        mixed = re.search(r"Conversion failed for column (.*) with type object", str(error))
+        if mixed is not None:
+            msg = (
+                f"the column {mixed[1]!r} of {name} holds values of several types; make them all of one, "
+                f"e.g. strings: table[{mixed[1]!r}].astype(str)"
+            )
+        raise InputError(msg) from None
+
+
+def _read_edges(source: Any) -> Table | None:
+    """Return the edges of an array, a dict of columns or of neighbours, or a list of pairs and weights."""
+    if isinstance(source, np.ndarray):
+        return _read_array(source)
+    if isinstance(source, Mapping):
+        if _has_columns(source, SRC, DST):
+            return Table.of("`edges`", source)
+        pairs = list[tuple[Any, Any, Any]]()
+        for node, others in source.items():
+            if isinstance(others, (str, bytes)) or not isinstance(others, Iterable):
+                msg = (
+                    f"`edges` has {others!r} for the node {node!r}; a dict of edges lists the neighbours of each node, "
+                    "or has the columns `src` and `dst`"
+                )
+                raise InputError(msg)
+            pairs += [(node, one, others[one] if isinstance(others, Mapping) else 1.0) for one in others]
+        source = pairs
+    elif not isinstance(source, _CONTAINERS):
+        return None
+    src, dst, weights = list[Any](), list[Any](), list[Any]()
+    for k, pair in enumerate(source):
+        if not isinstance(pair, (tuple, list)) or len(pair) not in (2, 3):
+            msg = f"`edges`, entry {k + 1} is {pair!r}; an edge is (u, v) or (u, v, weight)"
+            raise InputError(msg)
+        weight = pair[2] if len(pair) == 3 else 1.0
+        src.append(pair[0])
+        dst.append(pair[1])
+        weights.append(weight.get("weight", 1.0) if isinstance(weight, Mapping) else weight)
+    ends = {"src": id_column(src, "src"), "dst": id_column(dst, "dst")}
+    return Table.of("`edges`", {**ends, "weight": as_column(weights)})
+
+
+def _read_array(array: Any) -> Table:
+    two_rows = array.ndim == 2 and array.shape[0] == 2 and array.shape[1] not in (2, 3)
+    pairs = array.T if two_rows and array.dtype.kind in "iu" else array
+    if pairs.ndim != 2 or pairs.shape[1] not in (2, 3):
+        msg = (
+            f"`edges` is an array of shape {array.shape}; edges are rows of two ids and perhaps a weight. "
+            "An adjacency matrix goes to Graph.from_scipy"
+        )
+        raise InputError(msg)
+    ends = pairs[:, :2]
+    if ends.dtype.kind == "f":
+        if not (np.isfinite(ends).all() and (ends == np.round(ends)).all()):
+            msg = "`edges` is an array of decimals; its first two columns must be node numbers"
+            raise InputError(msg)
+        ends = ends.astype(np.int64)
+    columns = {"src": id_column(ends[:, 0], "src"), "dst": id_column(ends[:, 1], "dst")}
+    if pairs.shape[1] == 3:
+        columns["weight"] = pairs[:, 2].tolist()
+    return Table.of("`edges`", columns)
 
 
 def read_values(source: Any, name: str = "`features`") -> Table | None:
@@ -152,13 +253,31 @@ def has_node_keys(features: Mapping[Any, Any]) -> bool:
     )
 
 
-def with_index(source: Any) -> Any:
+def _read_labels(source: Any) -> Table | None:
+    """Return the labels of a dict of columns, a dict or series from nodes to labels, or a list of pairs of these."""
+    if isinstance(source, Mapping) and _has_columns(source, ("node",), ("label",)):
+        return Table.of("`labels`", source)
+    pairs: Any = source if isinstance(source, list) and _are_pairs(source) else ()
+    if isinstance(source, Mapping) or _is_series(source):
+        pairs = list(source.items())
+    elif not pairs:
+        return None
+    nodes, values = ([pair[k] for pair in pairs] for k in (0, 1))
+    names = Labels.from_values(values)  # `|` in a name is a character like others
+    lists = pa.LargeListArray.from_arrays(
+        pa.array(names.indicator.indptr, pa.int64()),
+        pa.array(list(names.classes), pa.large_string()).take(pa.array(names.indicator.indices)),
+    )
+    return Table.of("`labels`", {"node": id_column(nodes, "ids of `labels`"), "label": lists})
+
+
+def _name_index(source: Any) -> Any:
     """Return a pandas frame with its named index as the column ``node``, unless another column is called like ids.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> list(with_index(pd.DataFrame({"product": ["a"], "price": [1]}).set_index("product")))
+    >>> list(_name_index(pd.DataFrame({"product": ["a"], "price": [1]}).set_index("product")))
     ['node', 'price']
     """
     if not all(hasattr(source, name) for name in ("index", "columns", "reset_index")):
@@ -170,60 +289,7 @@ def with_index(source: Any) -> Any:
     return source.rename_axis("node").reset_index()
 
 
-def _edges(source: Any) -> Table | None:
-    if isinstance(source, np.ndarray):
-        return _array_table(source)
-    if isinstance(source, Mapping):
-        if _has_columns(source, SRC, DST):
-            return Table.of("`edges`", source)
-        source = [edge for node, others in source.items() for edge in _edges_of(node, others)]
-    elif not isinstance(source, _CONTAINERS):
-        return None
-    ends: list[list[Any]] = [[], []]
-    weights: list[Any] = []
-    for k, pair in enumerate(source):
-        if not isinstance(pair, (tuple, list)) or len(pair) not in (2, 3):
-            msg = f"`edges`, entry {k + 1} is {pair!r}; an edge is (u, v) or (u, v, weight)"
-            raise InputError(msg)
-        weight = pair[2] if len(pair) == 3 else 1.0
-        for column, cell in zip((*ends, weights), (*pair[:2], weight), strict=True):
-            column.append(cell.get("weight", 1.0) if isinstance(cell, Mapping) else cell)
-    columns = {name: id_column(values, name) for name, values in zip(("src", "dst"), ends, strict=True)}
-    return Table.of("`edges`", {**columns, "weight": as_column(weights)})
-
-
-def _array_table(array: Any) -> Table:
-    two_rows = array.ndim == 2 and array.shape[0] == 2 and array.shape[1] not in (2, 3)
-    pairs = array.T if two_rows and array.dtype.kind in "iu" else array
-    if pairs.ndim != 2 or pairs.shape[1] not in (2, 3):
-        msg = (
-            f"`edges` is an array of shape {array.shape}; edges are rows of two ids and perhaps a weight. "
-            "An adjacency matrix goes to Graph.from_scipy"
-        )
-        raise InputError(msg)
-    ends = pairs[:, :2]
-    if ends.dtype.kind == "f":
-        if not (np.isfinite(ends).all() and (ends == np.round(ends)).all()):
-            msg = "`edges` is an array of decimals; its first two columns must be node numbers"
-            raise InputError(msg)
-        ends = ends.astype(np.int64)
-    columns = {"src": id_column(ends[:, 0], "src"), "dst": id_column(ends[:, 1], "dst")}
-    if pairs.shape[1] == 3:
-        columns["weight"] = pairs[:, 2].tolist()
-    return Table.of("`edges`", columns)
-
-
-def _edges_of(node: Any, listed: Any) -> list[tuple[Any, Any, Any]]:
-    if isinstance(listed, (str, bytes)) or not isinstance(listed, Iterable):
-        msg = (
-            f"`edges` has {listed!r} for the node {node!r}; a dict of edges lists the neighbours of each node, "
-            "or has the columns `src` and `dst`"
-        )
-        raise InputError(msg)
-    return [(node, other, listed[other] if isinstance(listed, Mapping) else 1.0) for other in listed]
-
-
-def collect_rows(source: Any) -> Any:
+def _collect_rows(source: Any) -> Any:
     """Return a polars LazyFrame as the frame it stands for, a generator and networkx's view of edges as a list."""
     if type(source).__name__ == "LazyFrame":
         return source.collect()
@@ -251,69 +317,3 @@ def _has_columns(source: Mapping[Any, Any], *names: tuple[str, ...]) -> bool:
     return all(keys.intersection(each) for each in names) and all(
         isinstance(value, Iterable) and not isinstance(value, (str, bytes)) for value in source.values()
     )
-
-
-_MIXED = re.compile(r"Conversion failed for column (.*) with type object")
-_NO_SOURCE: dict[Role, str] = {
-    "edges": "`edges` must be a path, a table with the Arrow interface, a scipy matrix, a list of pairs, an array of "
-    "them, a dict or a networkx graph, got {}; Graph.from_pyg takes PyTorch Geometric's objects",
-    "nodes": "`nodes` must be a path, a table or a sequence of ids, got {}",
-    "features": "`features` must be a path, a table with the Arrow interface or a matrix, got {}",
-    "labels": "`labels` must be a path, a table with the Arrow interface, a pandas series, a dict or a list of "
-    "(node, label), got {}; "
-    "Labels.from_values takes one value per node",
-    "vectors": "`vectors` must be a path, got {}",
-}
-
-
-def read_object(source: Any, role: Role, options: Options) -> Table | MatrixBatch:
-    """Return the batch of an object: anything with the Arrow interface, a matrix, Python's containers, node ids."""
-    if isinstance(source, (Table, MatrixBatch)):
-        return source
-    source = collect_rows(source) if role == "edges" else with_index(collect_rows(source))
-    if is_networkx(source):
-        return network_table(source, role, f"`{role}`", weight=options.weight)
-    if is_pyg(source):
-        from unseen.data.objects_pyg import read_pyg
-
-        return read_pyg(source, role, options)
-    reader = {"edges": _edges, "features": read_values, "labels": _labels}.get(role)
-    if reader is not None and (batch := reader(source)) is not None:
-        return batch
-    tabular = hasattr(source, "__arrow_c_stream__") or isinstance(source, (pa.Table, pa.RecordBatch))
-    if role == "nodes" and isinstance(source, Iterable) and not (tabular and hasattr(source, "columns")):
-        return Table.of("`nodes`", {"node": id_column(source, "nodes")})
-    matrix = sp.issparse(source) or (role == "features" and isinstance(source, np.ndarray))
-    if role in ("edges", "features") and matrix:
-        return MatrixBatch(f"`{role}`", source)
-    if not tabular:
-        raise InputError(_NO_SOURCE[role].format(type(source).__name__))
-    try:
-        table = source if isinstance(source, pa.Table) else pa.table(source)
-    except (pa.ArrowException, TypeError, ValueError, NotImplementedError) as error:
-        msg = f"`{role}` is no table that Arrow can read: {first_line(error)}"
-        if (mixed := _MIXED.search(str(error))) is not None:
-            msg = (
-                f"the column {mixed[1]!r} of `{role}` holds values of several types; make them all of one, "
-                f"e.g. strings: table[{mixed[1]!r}].astype(str)"
-            )
-        raise InputError(msg) from None
-    return from_arrow(table, f"`{role}`")
-
-
-def _labels(source: Any) -> Table | None:
-    """Return the labels of a dict of columns, a dict or series from nodes to labels, or a list of pairs of these."""
-    if isinstance(source, Mapping) and _has_columns(source, ("node",), ("label",)):
-        return Table.of("`labels`", source)
-    pairs: Any = source if isinstance(source, list) and _are_pairs(source) else ()
-    if isinstance(source, Mapping) or _is_series(source):
-        pairs = list(source.items())
-    elif not pairs:
-        return None
-    nodes, values = ([pair[k] for pair in pairs] for k in (0, 1))
-    names = Labels.from_values(values)  # `|` in a name is a character like others
-    lists = pa.LargeListArray.from_arrays(
-        pa.array(names.indicator.indptr, pa.int64()),
-        pa.array(list(names.classes), pa.large_string()).take(pa.array(names.indicator.indices)),
-    )
-    return Table.of("`labels`", {"node": id_column(nodes, "ids of `labels`"), "label": lists})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 
 ONE_TYPE = "node"
 """What a ``HeteroData`` calls the nodes of a graph without types."""
-Stores = dict[Any, Any]
-"""What holds the tensors of nodes, by type, or of edges, by source, name and target."""
 
 
 def graph_from_pyg(data: Any, *, symmetrize: Symmetrize = "max") -> Graph:
@@ -45,40 +44,38 @@ def graph_from_pyg(data: Any, *, symmetrize: Symmetrize = "max") -> Graph:
     >>> graph_from_pyg(Data(x=torch.eye(3), edge_index=edge_index))
     Graph(3 nodes, 2 edges, 3 features)
     """
-    nodes, edges = _stores(data)
-    if not edges:
-        msg = "the HeteroData has no edges, so that there is no relation to make a graph of"
-        raise InputError(msg)
-    ends = {key: _edge_index(store) for key, store in edges.items()}
-    weights = {key: _weights(store, len(ends[key][0])) for key, store in edges.items()}
-    counts = {key: _n_nodes(key, store, ends.get(_PLAIN)) for key, store in nodes.items()}
-    for (source, name, target), columns in ends.items():
-        of_name = "" if source is None else f" of {name!r}"
-        for key, column in zip((source, target), columns, strict=True):
-            _require_nodes(column, counts.get(key, 0), of_name, "the data" if key is None else repr(key))
-    ids, types = _ids(nodes, counts)
+    nodes = _node_stores(data)
     features = {key: _matrix(store.x, "x") for key, store in nodes.items() if store.get("x") is not None}
     names = {
         key: store.feature_names for key, store in nodes.items() if store.get("feature_names") is not None
     }
-    if _PLAIN in edges:
-        matrix = _adjacency(*ends[_PLAIN], weights[_PLAIN], len(ids), symmetrize)
+    if None in nodes:
+        matrix, ids = _links(data, symmetrize)
         own: dict[str, Any] = {"features": features.get(None), "feature_names": names.get(None)}
         return Graph.from_scipy(matrix, symmetrize=symmetrize, node_ids=ids, **own)
-    starts, untyped = {key: types.index(key) for key in dict.fromkeys(types)}, list(counts) == [ONE_TYPE]
+    if not data.edge_types:
+        msg = "the HeteroData has no edges, so that there is no relation to make a graph of"
+        raise InputError(msg)
+    counts = {key: _count_nodes(key, store) for key, store in nodes.items()}
+    ids, starts = _make_ids(nodes, counts), _starts(counts)
+    untyped = list(counts) == [ONE_TYPE]
     stated, others = list[Relation](), list[Relation]()
-    for (source, name, target), (src, dst) in ends.items():
-        places = src + starts.get(source, 0), dst + starts.get(target, 0)
-        matrix = sp.coo_array((weights[source, name, target], places), shape=(len(ids), len(ids)))
-        directed = edges[source, name, target].get("directed")
+    for source, name, target in data.edge_types:
+        store = data[source, name, target]
+        ends = []
+        for key, column in zip((source, target), _edge_index(store), strict=True):
+            _require_nodes(column, counts.get(key, 0), f" of {name!r}", repr(key))
+            ends.append(column + starts.get(key, 0))
+        matrix = sp.coo_array((_weights(store, len(ends[0])), ends), shape=(len(ids), len(ids)))
         first, second = (None, None) if untyped else (source, target)
+        directed = store.get("directed")
         relation = Relation(name, first, second, matrix, directed is None or bool(directed))
         (others if directed is None else stated).append(relation)
+    types = [key for key, n in counts.items() for _ in range(n)]
     if untyped:
         features, names = ({None: part[ONE_TYPE]} if part else {} for part in (features, names))
-    return Graph.from_relations(
-        [*stated, *infer_directions(others)], ids, None if untyped else types, features, names
-    )
+    relations = [*stated, *infer_directions(others)]
+    return Graph.from_relations(relations, ids, None if untyped else types, features, names)
 
 
 def labels_from_pyg(data: Any, attribute: str = "y") -> Labels:
@@ -99,27 +96,31 @@ def labels_from_pyg(data: Any, attribute: str = "y") -> Labels:
     >>> labels_from_pyg(Data(y=torch.tensor([1, -1, 0]), num_nodes=3))
     Labels(3 nodes, 2 labelled, 2 classes, single-label)
     """
-    nodes, _ = _stores(data)
-    stores = {key: store for key, store in nodes.items() if store.get(attribute) is not None}
-    if not stores:
+    nodes = _node_stores(data)
+    parts = {
+        key: _class_entries(store, attribute)
+        for key, store in nodes.items()
+        if store.get(attribute) is not None
+    }
+    if not parts:
         known = dict.fromkeys(name for store in nodes.values() for name in store.to_dict())
         msg = f"the data has no `{attribute}` to take labels from; it has {list_names(list(known))}"
         raise InputError(msg)
-    parts = {key: _class_entries(store, attribute) for key, store in stores.items()}
-    counts = {key: len(s[attribute]) if key is None else _n_nodes(key, s) for key, s in nodes.items()}
-    ids, types = _ids(nodes, counts)
-    classes = list(dict.fromkeys(name for _, _, names in parts.values() for name in names))
-    starts = {key: types.index(key) for key in dict.fromkeys(types)}
-    rows = [starts[key] + row for key, (own, _, _) in parts.items() for row in own.tolist()]
-    columns = [classes.index(names[k]) for _, numbers, names in parts.values() for k in numbers.tolist()]
+    counts = {key: len(s[attribute]) if key is None else _count_nodes(key, s) for key, s in nodes.items()}
+    ids, starts = _make_ids(nodes, counts), _starts(counts)
+    number = {
+        name: k for k, name in enumerate(dict.fromkeys(n for *_, names in parts.values() for n in names))
+    }
+    rows = np.concatenate([starts[key] + own for key, (own, _, _) in parts.items()])
+    columns = [number[names[k]] for _, numbers, names in parts.values() for k in numbers.tolist()]
     entries = (np.ones(len(columns), dtype=bool), (rows, columns))
-    return Labels(sp.csr_array(entries, shape=(len(ids), len(classes))), tuple(classes), ids)
+    return Labels(sp.csr_array(entries, shape=(len(ids), len(number))), tuple(number), ids)
 
 
 def usual_parts(data: Any, features: Any, labels: Any, options: Options) -> tuple[Any, Any]:
     """Return the features and labels to read with a ``Data``: its ``x`` and ``y`` where nothing else was given."""
     if features is None and data.get("x") is not None:
-        features = MatrixBatch("`x`", _matrix(data.x, "x"), _own_ids(data), data.get("feature_names"))
+        features = _features_of(data, "`x`")
     if labels is None and (options.label_column or data.get("y") is not None):
         labels = data
     return features, labels
@@ -142,44 +143,27 @@ def read_hetero(data: Any, nodes: Any, features: Any, labels: Any, text: Any, op
 
 def read_pyg(data: Any, role: Role, options: Options) -> Table | MatrixBatch:
     """Return the edges of a ``Data``, or its nodes with a column for each attribute of nodes."""
-    ids, source = _own_ids(data), f"`{role}`"
+    source, attribute = f"`{role}`", options.label_column or "y"
     if role == "edges":
-        ends = _edge_index(data)
-        for column in ends:
-            _require_nodes(column, len(ids), "", "the data")
-        adjacency = _adjacency(*ends, _weights(data, len(ends[0])), len(ids), options.symmetrize)
-        return MatrixBatch(source, adjacency, ids)
-    columns: dict[str, Any] = {"node": ids}
+        return MatrixBatch(source, *_links(data, options.symmetrize))
+    skipped = ("x", "y", "node_ids", "feature_names", "class_names", "batch")
+    others = [name for name in data.node_attrs() if name not in skipped and not name.endswith("_mask")]
+    columns: dict[str, Any] = {"node": _make_ids({None: data}, {None: _count_nodes(None, data)})}
     if role == "features" and data.get("x") is not None:
-        x = _matrix(data.x, "x")
-        others = [name for name in _attributes(data) if name != options.label_column]
-        if not others or sp.issparse(x):
-            logger.info(
-                "features are only `x`%s", f", not {list_names(others)}: it is sparse" if others else ""
-            )
-            return MatrixBatch(source, x, ids, data.get("feature_names"))
-        names = data.get("feature_names") or tuple(f"x {k}" for k in range(x.shape[1]))
-        columns |= {name: x[:, k] for k, name in enumerate(names)}
-    attribute = options.label_column or "y"
-    if role != "nodes" and (role == "labels" or data.get(attribute) is not None):
+        x, used = _features_of(data, source), [name for name in others if name != options.label_column]
+        if not used or sp.issparse(x.values):
+            logger.info("features are only `x`%s", f", not {list_names(used)}: it is sparse" if used else "")
+            return x
+        names = x.names or tuple(f"x {k}" for k in range(x.values.shape[1]))
+        columns |= {name: x.values[:, k] for k, name in enumerate(names)}
+    if role == "labels" or (role == "features" and data.get(attribute) is not None):
         labels = labels_from_pyg(data, attribute)
-        rows, names = labels.indicator, np.array(labels.classes, dtype=object)
-        columns[options.label_column or "label"] = np.split(names[rows.indices], rows.indptr[1:-1])
-    for name in _attributes(data):
+        rows, classes = labels.indicator, np.array(labels.classes, dtype=object)
+        columns[options.label_column or "label"] = np.split(classes[rows.indices], rows.indptr[1:-1])
+    for name in others:
         values = data[name] if isinstance(data[name], (list, tuple)) else _array(data[name], name).tolist()
         columns.setdefault(name, as_column(values))
     return Table.of(source, columns)
-
-
-def _own_ids(data: Any) -> IdArray:
-    ends = None if data.get("edge_index") is None else _edge_index(data)
-    return _ids({None: data}, {None: _n_nodes(None, data, ends)})[0]
-
-
-def _attributes(data: Any) -> list[str]:
-    """Return the attributes of nodes other than ``x``, ``y``, ids and masks."""
-    others = ("x", "y", "node_ids", "feature_names", "class_names", "batch")
-    return [name for name in data.node_attrs() if name not in others and not name.endswith("_mask")]
 
 
 def to_pyg(graph: Graph, labels: Labels | None = None) -> Any:
@@ -233,33 +217,23 @@ def to_pyg(graph: Graph, labels: Labels | None = None) -> Any:
     return data
 
 
-_PLAIN = (None, "edge", None)
-
-
-def _stores(data: Any) -> tuple[Stores, Stores]:
-    """Return the stores of nodes and of edges; a ``Data`` is its only store of both."""
+def _node_stores(data: Any) -> dict[Any, Any]:
+    """Return what holds the tensors of nodes, by type; a ``Data`` is its only store, under None."""
     if hasattr(data, "node_types"):
-        return {key: data[key] for key in data.node_types}, {key: data[key] for key in data.edge_types}
+        return {key: data[key] for key in data.node_types}
     # The class is asked for `num_nodes`: the value itself warns where it has to be guessed.
     if not hasattr(data, "get") or not hasattr(type(data), "num_nodes"):
         msg = f"expected a torch_geometric.data.Data or HeteroData, got {type(data).__name__}"
         raise InputError(msg)
-    return {None: data}, {_PLAIN: data}
+    return {None: data}
 
 
-def _edge_index(store: Any) -> tuple[Ints, Ints]:
-    if store.get("edge_index") is None:
-        msg = "the data has no `edge_index`; other forms such as `adj_t` must be converted to it first"
-        raise InputError(msg)
-    index = _array(store.edge_index, "edge_index")
-    if index.ndim != 2 or index.shape[0] != 2 or index.dtype.kind not in "iu":
-        msg = f"`edge_index` must be whole numbers of shape (2, edges), got {index.dtype} of shape {index.shape}"
-        raise InputError(msg)
-    return index[0].astype(np.int64), index[1].astype(np.int64)
+def _starts(counts: Mapping[Any, int]) -> dict[Any, int]:
+    return dict(zip(counts, accumulate(counts.values(), initial=0), strict=False))
 
 
-def _n_nodes(key: str | None, store: Any, ends: tuple[Ints, Ints] | None = None) -> int:
-    """Return how many nodes a store has; those of a ``Data`` may stand in its edges only."""
+def _count_nodes(key: str | None, store: Any) -> int:
+    """Return how many nodes a store has; those of a ``Data`` may occur in its edges only."""
     stored = store.to_dict()
     if key is not None and store.num_nodes is None:
         msg = f"the nodes of type {key!r} have neither `x` nor `num_nodes`, so that nobody knows how many there are"
@@ -269,7 +243,46 @@ def _n_nodes(key: str | None, store: Any, ends: tuple[Ints, Ints] | None = None)
     for name in ("x", "y"):
         if stored.get(name) is not None:
             return len(stored[name])
-    return int(max((column.max(initial=-1) for column in ends or ()), default=-1)) + 1
+    ends = () if store.get("edge_index") is None else _edge_index(store)
+    return int(max((column.max(initial=-1) for column in ends), default=-1)) + 1
+
+
+def _make_ids(nodes: Mapping[Any, Any], counts: Mapping[Any, int]) -> IdArray:
+    """Return ids of all nodes, type by type; without ``node_ids`` they are numbers, or ``author:0``."""
+    ids = list[Any]()
+    for key, n in counts.items():
+        own = nodes[key].get("node_ids")
+        if own is None:
+            own = default_ids(n).tolist() if key is None else [f"{key}:{k}" for k in range(n)]
+        ids += own if isinstance(own, (list, tuple)) else _array(own, "node_ids").tolist()
+    return as_ids(ids)
+
+
+def _links(data: Any, symmetrize: Symmetrize) -> tuple[sp.csr_array, IdArray]:
+    """Return the links of a ``Data`` as they are listed, and its ids; both directions of an edge are no repeat."""
+    src, dst = _edge_index(data)
+    n = _count_nodes(None, data)
+    for column in (src, dst):
+        _require_nodes(column, n, "", "the data")
+    where = lambda k: f"edge {k + 1} ({src[k]} - {dst[k]}): the weight is"  # noqa: E731
+    weights = check_weights(_weights(data, len(src)), where, negative="refuse")
+    csr, repeats, _ = merge_entries(src, dst, weights, n, mirror=False, add=symmetrize == "sum")
+    if symmetrize == "error" and len(repeats):
+        msg = "`edge_index` lists a pair more than once; say what to do with symmetrize='max' or 'sum'"
+        raise InputError(msg)
+    return csr, _make_ids({None: data}, {None: n})
+
+
+def _edge_index(store: Any) -> Ints:
+    """Return the two rows of ``edge_index``."""
+    if store.get("edge_index") is None:
+        msg = "the data has no `edge_index`; other forms such as `adj_t` must be converted to it first"
+        raise InputError(msg)
+    index = _array(store.edge_index, "edge_index")
+    if index.ndim != 2 or index.shape[0] != 2 or index.dtype.kind not in "iu":
+        msg = f"`edge_index` must be whole numbers of shape (2, edges), got {index.dtype} of shape {index.shape}"
+        raise InputError(msg)
+    return index.astype(np.int64)
 
 
 def _require_nodes(column: Ints, n: int, of_name: str, whose: str) -> None:
@@ -279,16 +292,10 @@ def _require_nodes(column: Ints, n: int, of_name: str, whose: str) -> None:
         raise InputError(msg)
 
 
-def _ids(nodes: Stores, counts: Mapping[Any, int]) -> tuple[IdArray, list[Any]]:
-    """Return ids and types of all nodes, type by type; without ``node_ids`` they are numbers, or ``author:0``."""
-    listed, types = list[Any](), list[Any]()
-    for key, n in counts.items():
-        own = nodes[key].get("node_ids")
-        if own is None:
-            own = default_ids(n).tolist() if key is None else [f"{key}:{k}" for k in range(n)]
-        listed += own if isinstance(own, (list, tuple)) else _array(own, "node_ids").tolist()
-        types += [key] * n
-    return as_ids(listed), types
+def _features_of(data: Any, source: str) -> MatrixBatch:
+    """Return ``x`` of a ``Data``."""
+    ids = _make_ids({None: data}, {None: _count_nodes(None, data)})
+    return MatrixBatch(source, _matrix(data.x, "x"), ids, data.get("feature_names"))
 
 
 def _class_entries(store: Any, attribute: str) -> tuple[Ints, Ints, list[str]]:
@@ -338,17 +345,6 @@ def _weights(store: Any, n: int) -> Floats:
         msg = f"`{name}` has shape {values.shape} and type {values.dtype}; one number for each of {n} edges is needed"
         raise InputError(msg)
     return values.astype(np.float64)
-
-
-def _adjacency(src: Ints, dst: Ints, weights: Any, n: int, symmetrize: Symmetrize) -> sp.csr_array:
-    """Return the links as they are listed: both directions of an edge are one edge, not a repeat to be added up."""
-    where = lambda k: f"edge {k + 1} ({src[k]} - {dst[k]}): the weight is"  # noqa: E731
-    weights = check_weights(weights, where, negative="refuse")
-    csr, repeats, _ = merge_entries(src, dst, weights, n, mirror=False, add=symmetrize == "sum")
-    if symmetrize == "error" and len(repeats):
-        msg = "`edge_index` lists a pair more than once; say what to do with symmetrize='max' or 'sum'"
-        raise InputError(msg)
-    return csr
 
 
 def _array(value: Any, name: str) -> Array:

@@ -46,8 +46,9 @@ class Project:
     text: str
 
     def place(self, key: str) -> str:
-        """Return where a key is, for a message."""
-        return f"{self.path}, line {find_line(self.text, key)}"
+        """Return where a key or a table begins, for a message."""
+        start = re.search(rf"""^[ \t]*\[*[ \t]*["']?{re.escape(key)}\b""", self.text, re.MULTILINE)
+        return f"{self.path}, line {self.text.count(chr(10), 0, start.end()) + 1 if start else 1}"
 
 
 def read_project(path: Path, declared: Mapping[str, Parameter]) -> Project:
@@ -64,7 +65,14 @@ def read_project(path: Path, declared: Mapping[str, Parameter]) -> Project:
         msg = f"cannot read {path}: {error.strerror}"
         raise InputError(msg) from None
     except tomllib.TOMLDecodeError as error:
-        raise _syntax_error(path, text, error) from None
+        # the message of the parser ends in the place
+        what, number = str(error), len(text.split("\n"))
+        if (place := re.search(r" \(at (?:line (\d+), column \d+|end of document)\)$", what)) is not None:
+            what, number = what[: place.start()], int(place[1] or number)
+        line = text.split("\n")[number - 1].strip()
+        advice = 'texts and file names need quotes, e.g. graph = "edges.csv"'
+        msg = f"{path}, line {number}: this is not valid TOML ({what}): {line!r}; {advice}"
+        raise InputError(msg) from None
     project = Project(path, {}, text)
     checked = {}
     for key, value in values.items():
@@ -77,26 +85,6 @@ def read_project(path: Path, declared: Mapping[str, Parameter]) -> Project:
         msg = f'{path}: the key {GRAPH!r} is missing; add a line such as {GRAPH} = "edges.csv"'
         raise InputError(msg)
     return Project(path, checked, text)
-
-
-def find_line(text: str, key: str) -> int:
-    r"""Return the number of the line in which a top-level key or table begins.
-
-    Examples
-    --------
-    >>> find_line('graph = "edges.csv"\nlabels = [\n  "a.csv",\n]\nseed = 0', "seed")
-    5
-    """
-    lines, first = text.split("\n"), 1
-    for n in range(1, len(lines) + 1):
-        try:
-            values = tomllib.loads("\n".join(lines[:n]))
-        except tomllib.TOMLDecodeError:  # a value that continues on the next line
-            continue
-        if key in values:
-            return first
-        first = n + 1
-    return first
 
 
 def write_project(path: Path, values: Mapping[str, Any]) -> None:
@@ -118,16 +106,6 @@ def split_type(text: str, folder: Path) -> tuple[str, str]:
     """Return the prefix ``TYPE=`` of a feature file, or an empty text, and the file."""
     node_type, equals, file = text.partition("=")
     return (node_type + equals, file) if equals and not (folder / text).exists() else ("", text)
-
-
-def _syntax_error(path: Path, text: str, error: tomllib.TOMLDecodeError) -> InputError:
-    """Return what is wrong with the TOML; the message of the parser ends in the place."""
-    place = re.search(r" \(at (?:line (\d+), column \d+|end of document)\)$", str(error))
-    what = str(error) if place is None else str(error)[: place.start()]
-    number = int(place[1]) if place and place[1] else len(text.split("\n"))
-    line = text.split("\n")[number - 1].strip()
-    advice = 'texts and file names need quotes, e.g. graph = "edges.csv"'
-    return InputError(f"{path}, line {number}: this is not valid TOML ({what}): {line!r}; {advice}")
 
 
 def _check_value(project: Project, parameter: Parameter, value: Any) -> Any:
@@ -154,15 +132,13 @@ def _find_file(project: Project, key: str, text: str) -> str:
     """Return a file of the project as a path from the current folder; `graph` may name a data set instead."""
     folder = project.path.parent
     node_type, name = split_type(text, folder) if key == "features" else ("", text)
-    path = folder / name
-    if path.exists():
-        return f"{node_type}{path}"
-    if key == GRAPH:
-        from unseen.data.datasets import is_dataset_name
+    if (folder / name).exists():
+        return f"{node_type}{folder / name}"
+    from unseen.data.datasets import is_dataset_name
 
-        if is_dataset_name(name):
-            return name
-    msg = f"{project.place(key)}: {missing_file(path, f'correct the value of {key}')}"
+    if key == GRAPH and is_dataset_name(name):
+        return name
+    msg = f"{project.place(key)}: {missing_file(folder / name, f'correct the value of {key}')}"
     raise InputError(msg)
 
 

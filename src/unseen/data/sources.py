@@ -123,7 +123,7 @@ FORMATS: list[Format] = [
     Format("LEDA", (".lgr",), _LISTS, _NETWORK[0], graph=True),
     Format("graph6", (".g6", ".s6"), _LISTS, _NETWORK[0], graph=True),
     Format("database", (".sqlite", ".sqlite3", ".db", ".duckdb"), _TABLES, "databases:read", graph=True),
-    Format("AnnData", (".h5ad",), _TABLES, "unseen.data.objects_anndata:read", graph=True),
+    Format("AnnData", (".h5ad",), _TABLES, "arrays:read_h5ad", graph=True),
     Format("svmlight", (".svmlight", ".svm", ".libsvm"), ("features",), "arrays:read_svmlight"),
 ]
 """Every format, once. A new one is a new entry (`FORMATS.append(...)`): all commands then read it."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from typing import Any
@@ -117,13 +117,15 @@ class VectorReader(FeatureReader):
         return piece
 
     def _columns(self, table: Table) -> tuple[int | None, list[int]]:
-        names = table.names or ()
         if table.text:
             return super()._columns(table)
-        node = _id_column(table)
-        kinds = {k: column.type for k, column in enumerate(table.columns) if k != node}
-        lists = [k for k, kind in kinds.items() if is_list(kind) and _is_number(kind.value_type)]
-        numbers = [k for k, kind in kinds.items() if _is_number(kind)]
+        names, kinds = table.names or (), [column.type for column in table.columns]
+        node = _id_column(names, kinds)
+        lists, numbers = list[int](), list[int]()
+        for k, kind in enumerate(kinds):
+            number = kind.value_type if is_list(kind) else kind
+            if k != node and (pa.types.is_floating(number) or pa.types.is_integer(number)):
+                (lists if is_list(kind) else numbers).append(k)
         named = [k for k in lists if names[k] == "vector"]
         if len(lists) > 1 and not named:
             several = ", ".join(names[k] for k in lists)
@@ -131,31 +133,25 @@ class VectorReader(FeatureReader):
             raise InputError(msg)
         values = named or lists or numbers
         if not values:
-            have = ", ".join(f"{name} ({c.type})" for name, c in zip(names, table.columns, strict=True))
-            msg = (
-                f"{table.source}: needed is a column `vector` with lists of numbers, or columns of numbers; "
-                f"found {have or 'no columns'}"
-            )
+            have = ", ".join(f"{name} ({kind})" for name, kind in zip(names, kinds, strict=True))
+            need = "needed is a column `vector` with lists of numbers, or columns of numbers"
+            msg = f"{table.source}: {need}; found {have or 'no columns'}"
             raise InputError(msg)
-        taken = (node, *values)
-        self.ignored = tuple(name for k, name in enumerate(names) if k not in taken and name != PANDAS_INDEX)
+        self.ignored = tuple(
+            name for k, name in enumerate(names) if k not in (node, *values) and name != PANDAS_INDEX
+        )
         return node, values
 
 
-def _id_column(table: Table) -> int | None:
+def _id_column(names: Sequence[str], kinds: Sequence[pa.DataType]) -> int | None:
     """Return the column of ids: by its name, else the only one of text."""
-    kinds = [column.type for column in table.columns]
     kinds = [kind.value_type if pa.types.is_dictionary(kind) else kind for kind in kinds]
     texts = [k for k, kind in enumerate(kinds) if is_string(kind)]
     usable = [k for k, kind in enumerate(kinds) if k in texts or pa.types.is_integer(kind)]
-    position = id_position([(table.names or ())[k] for k in usable])
+    position = id_position([names[k] for k in usable])
     if position is not None:
         return usable[position]
     return texts[0] if len(texts) == 1 else None
-
-
-def _is_number(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_floating(kind) or pa.types.is_integer(kind))
 
 
 def read_word2vec(file: File, role: Role, options: Options, n_bytes: int | None) -> Batches:  # noqa: ARG001
@@ -197,21 +193,20 @@ def read_pair(file: File, role: Role, options: Options, n_bytes: int | None) -> 
         yield from text.read(file, role, options, n_bytes)
         return
     table = Table.join(list(text.read(file, role, replace(options, header=False), None, "\t")))
-    ids = _metadata_ids(File(beside, "path"), file.name, table.n_rows)
-    names = ("node", *(str(k + 1) for k in range(len(table.columns))))
-    yield replace(table, columns=(pa.chunked_array([ids]), *table.columns), names=names)
-
-
-def _metadata_ids(file: File, vectors: str, n: int) -> pa.Array:
-    lines = text.plain(file.read(), file.name, start=False, zeros=True).decode("utf-8").split("\n")
-    lines = lines[:-1] if lines[-1] == "" else lines
-    if lines and "\t" in lines[0]:  # several columns, and only then a header
-        column = id_position(lines.pop(0).split("\t")) or 0
-        lines = [line.split("\t")[column] if line.count("\t") >= column else "" for line in lines]
-    elif len(lines) == n + 1:
-        lines.pop(0)
-    if len(lines) != n:
-        ids = counted(len(lines), "id")
-        msg = f"{file.name}: {ids} for {counted(n, 'vector')} of {vectors}; the two files do not belong together"
+    listed, n = File(beside, "path"), table.n_rows
+    ids = text.plain(listed.read(), listed.name, start=False, zeros=True).decode("utf-8").split("\n")
+    ids = ids[:-1] if ids[-1] == "" else ids
+    if ids and "\t" in ids[0]:  # several columns, and only then a header
+        column = id_position(ids.pop(0).split("\t")) or 0
+        ids = [line.split("\t")[column] if line.count("\t") >= column else "" for line in ids]
+    elif len(ids) == n + 1:
+        ids.pop(0)
+    if len(ids) != n:
+        msg = (
+            f"{listed.name}: {counted(len(ids), 'id')} for {counted(n, 'vector')} of {file.name}; the two files do not "
+            "belong together"
+        )
         raise InputError(msg)
-    return pa.array(lines, pa.large_string())
+    names = ("node", *(str(k + 1) for k in range(len(table.columns))))
+    nodes = pa.chunked_array([pa.array(ids, pa.large_string())])
+    yield replace(table, columns=(nodes, *table.columns), names=names)

@@ -32,31 +32,34 @@ _TEXT_WORDS = 2.5
 def block_of(table: Table, index: int, name: str) -> tuple[Block, list[str] | None] | None:
     """Return the words of a column and its texts, or its categories; None for a column of numbers with a mistake."""
     column, source = join_chunks(table.columns[index]), show_path(table.source)
-    if pa.types.is_temporal(column.type):
-        return _unused_dates(table, name, column[0])
-    if not is_string(column.type):
+    is_time, nothing = pa.types.is_temporal(column.type), sp.csr_array((table.n_rows, 0), dtype=np.float32)
+    if not is_time and not is_string(column.type):
         return None
-    cells = [(cell or "").strip() for cell in column.to_pylist()]
-    known = [(cell or "").strip() for cell in drop_missing_words(column).to_pylist()]
-    filled = [cell for cell in known if cell]
-    if filled and all(DATE.fullmatch(cell) for cell in filled):
-        return _unused_dates(table, name, filled[0])
+    known, filled = list[str](), [str(column[0])]
+    if not is_time:
+        known = [(cell or "").strip() for cell in drop_missing_words(column).to_pylist()]
+        filled = [cell for cell in known if cell]
+    if is_time or (filled and all(DATE.fullmatch(cell) for cell in filled)):
+        advice = "is not used; dates of the form 2001-02-03 are used as years"
+        logger.info("%s: the column %r holds dates such as %r and %s", source, name, filled[0], advice)
+        return (nothing, ()), None
     if 2 * sum(NUMBER.fullmatch(cell) is not None for cell in filled) >= len(filled):
         return None
     words = sum(len(cell.split()) for cell in filled) / len(filled)
-    if words > _TEXT_WORDS or len(set(filled)) > max(_FEW_VALUES, len(cells) // 2):
+    if words > _TEXT_WORDS or len(set(filled)) > max(_FEW_VALUES, len(known) // 2):
+        cells = [(cell or "").strip() for cell in column.to_pylist()]
         try:
             block = words_of(cells, f"{table.source}: the column {name!r}")
         except InputError:
             logger.info("%s: no two nodes share a word of the column %r; it is not used", source, name)
-            return (sp.csr_array((len(cells), 0), dtype=np.float32), ()), None
+            return (nothing, ()), None
         logger.info("%s: the column %r is text; its words are features", source, name)
         return block, cells
     values, numbers = np.unique(known, return_inverse=True)
     named = np.flatnonzero(values != "")  # an empty cell is no category
     categories = "1 category; it" if len(named) == 1 else f"{len(named)} categories; each"
     logger.info("%s: the column %r has %s is a feature", source, name, categories)
-    rows = sp.csr_array((np.ones(len(cells), np.float32), (np.arange(len(cells)), numbers)))
+    rows = sp.csr_array((np.ones(len(known), np.float32), (np.arange(len(known)), numbers)))
     return (sp.csr_array(rows[:, named]), tuple(f"{name}={values[k]}" for k in named)), None
 
 
@@ -144,16 +147,6 @@ def years_of(column: pa.Array) -> Floats | None:
         return None
     numbers: Floats = seconds.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
     return 1970 + numbers / _SECONDS_A_YEAR
-
-
-def _unused_dates(table: Table, name: str, example: object) -> tuple[Block, None]:
-    logger.info(
-        "%s: the column %r holds dates such as %r and is not used; dates of the form 2001-02-03 are used as years",
-        show_path(table.source),
-        name,
-        str(example),
-    )
-    return (sp.csr_array((table.n_rows, 0), dtype=np.float32), ()), None
 
 
 class StaticEncoder:
