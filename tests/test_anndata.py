@@ -92,10 +92,8 @@ def test_the_neighbour_graph_and_the_representation_are_those_that_are_named() -
     assert np.array_equal(adata.obsm["X_unseen"], own.obsm["X_mine"])
     assert list(adata.obs) == ["cell_type"]
     assert "unseen" not in adata.uns
-    assert unseen.anndata.embed(adata, None, method="smoothfeats", copy=True).obsm["X_unseen"].shape == (
-        120,
-        4,
-    )
+    copied = unseen.anndata.embed(adata, None, method="smoothfeats", copy=True)
+    assert copied.obsm["X_unseen"].shape == (120, 4)
 
 
 @pytest.mark.parametrize(
@@ -131,26 +129,27 @@ def test_cells_that_cannot_be_searched() -> None:
 @pytest.mark.parametrize(
     ("marks", "expected"), [([None], None), (["Unknown"], "Unknown"), ([None, "Unknown"], "Unknown")]
 )
-def test_answers_leave_the_mark_of_cells_without_a_label(
-    marks: list[str | None], expected: str | None
+def test_the_app_is_given_the_other_columns_and_its_answers_come_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, marks: list[str | None], expected: str | None
 ) -> None:
-    values = [name if isinstance(name, str) else marks[k % len(marks)] for k, name in enumerate(KNOWN)]
-    adata = make_cells(values)
-    answered = unseen.Labels.from_values(["c1", "new"], ["cell-3", "cell-4"])
-    unseen.anndata._write_labels(adata, "cell_type", "Unknown", answered)
+    adata = make_cells(
+        [each if isinstance(each, str) else marks[k % len(marks)] for k, each in enumerate(KNOWN)]
+    )
+    adata.obs["node"] = 1
+    adata.obs["batch"] = pd.Categorical(["a", None] * 60)
+    adata.obs["share"] = [0.5, np.nan] * 60
+
+    def answer(words: list[str]) -> None:  # in place of the other process
+        columns = pd.read_parquet(words[words.index("--attributes") + 1])
+        assert columns.iloc[:2].to_numpy().tolist() == [["cell-0", "a", "0.5"], ["cell-1", "", ""]]
+        Path(words[words.index("--save") + 1]).write_text("node,label\ncell-3,c1\ncell-4,new\n")
+
+    monkeypatch.setattr(unseen.anndata, "_run_app", answer)
+    unseen.anndata.label(adata, use_rep="X", save=tmp_path / "answers.csv")
     column = adata.obs["cell_type"]
     assert column[["cell-3", "cell-4"]].tolist() == ["c1", "new"]
     others = column.drop(["cell-3", "cell-4"])
     assert others.isna().all() if expected is None else (others == expected).all()
-
-
-def test_the_app_is_given_the_other_columns_of_the_cells() -> None:
-    adata = make_cells()
-    adata.obs["node"] = 1
-    adata.obs["batch"] = pd.Categorical(["a", None] * 60)
-    adata.obs["share"] = [0.5, np.nan] * 60
-    columns = unseen.anndata._make_columns(adata, "cell_type")
-    assert columns.iloc[:2].to_numpy().tolist() == [["cell-0", "a", "0.5"], ["cell-1", "", ""]]
 
 
 @pytest.mark.slow

@@ -22,7 +22,7 @@ from unseen.data.read import read, read_label_list
 from unseen.data.tables import MatrixBatch, list_names
 from unseen.errors import InputError, need_library
 from unseen.graph import Graph
-from unseen.ids import Array, IdArray, as_ids, match_ids
+from unseen.ids import IdArray, as_ids, match_ids
 from unseen.labels import Labels
 
 SECONDS_TO_END = 3
@@ -113,9 +113,14 @@ def discover(
     probability[rows] = found.nodes["unseen_probability"].to_numpy()
     is_candidate[rows] = found.nodes["selected"].to_numpy(zero_copy_only=False)
     name_of = {each.group: each.name for each in found.shown_classes}
-    kinds = zip(found.nodes["group"].to_pylist(), found.nodes["likely_class"].to_pylist(), strict=True)
-    classes[rows] = [name_of.get(group, likely) for group, likely in kinds]
+    fits = zip(found.nodes["group"].to_pylist(), found.nodes["likely_class"].to_pylist(), strict=True)
+    classes[rows] = [name_of.get(group, likely) for group, likely in fits]
 
+    kinds: dict[str, Any] = {"name": object, "size": int, "probability": float, "nearest_seen": object}
+    table = {}
+    for name, kind in kinds.items():
+        cells = [getattr(each, name) for each in found.shown_classes]
+        table[name] = np.array([cell or "" if kind is object else cell for cell in cells], kind)
     adata.obs[f"{key_added}_class"] = _make_categories(classes)
     adata.obs[f"{key_added}_probability"] = probability
     adata.obs[f"{key_added}_candidate"] = is_candidate
@@ -131,7 +136,7 @@ def discover(
     adata.uns[key_added] = {
         "report": found.summary(),
         "json": json.dumps(found.to_json()),
-        "classes": _make_class_table(found.shown_classes),
+        "classes": table,
         "params": {name: value for name, value in params.items() if value is not None},  # .h5ad has no None
     }
     return adata if copy else None
@@ -232,16 +237,25 @@ def label(
         words: list[object] = [sys.executable, "-m", "unseen", "label", files["edges"]]
         words += ["--nodes", files["nodes"], "--features", files["features"]]
         words += ["--save", path, "--port", port, "--seed", random_state]
-        columns = _make_columns(adata, labels_key)
-        if len(columns.columns) > 1:
+        columns = adata.obs.drop(columns=[labels_key, "node"], errors="ignore")
+        if len(columns.columns):  # those that can colour the map, as text
+            columns = columns.astype(str).mask(columns.isna(), "")
+            columns.insert(0, "node", graph.node_ids)
             columns.to_parquet(folder / "obs.parquet", index=False)
             words += ["--attributes", folder / "obs.parquet"]
         if labels is not None and len(labels.labelled):
             write_part(labels, "labels", folder / "labels.csv")
             words += ["--labels", folder / "labels.csv"]
         _run_app([*map(str, words), *([] if open_browser else ["--no-browser"])])
-    if path.exists():
-        _write_labels(adata, labels_key, unlabeled_category, read_label_list(path))
+    if not path.exists():
+        return
+    classes = {str(node): "|".join(given) for node, given in read_label_list(path).to_lists().items()}
+    column = adata.obs.get(labels_key)
+    if column is not None and column.isna().any() and not (column == unlabeled_category).any():
+        unlabeled_category = None  # a missing value means "no label" in this column
+    adata.obs[labels_key] = _make_categories(
+        [classes.get(str(n), unlabeled_category) for n in adata.obs_names]
+    )
 
 
 def _run_app(words: list[str]) -> None:
@@ -262,24 +276,6 @@ def _run_app(words: list[str]) -> None:
         raise InputError(line.strip().removeprefix("unseen: "))
 
 
-def _write_labels(adata: Any, labels_key: str, unlabeled_category: str | None, labels: Labels) -> None:
-    """Write the labels of a file into a column; cells without a label get the value that means so in this column."""
-    names = [str(name) for name in adata.obs_names]
-    classes = {str(node): "|".join(given) for node, given in labels.to_lists().items()}
-    column = adata.obs.get(labels_key)
-    if column is not None and column.isna().any() and not (column == unlabeled_category).any():
-        unlabeled_category = None
-    adata.obs[labels_key] = _make_categories([classes.get(name, unlabeled_category) for name in names])
-
-
-def _make_columns(adata: Any, labels_key: str) -> Any:
-    """Return the columns of ``obs`` that can colour the map, as text, with the ids first; missing values are empty."""
-    columns = adata.obs.drop(columns=[labels_key, "node"], errors="ignore")
-    columns = columns.astype(str).mask(columns.isna(), "")
-    columns.insert(0, "node", _make_ids(adata))
-    return columns
-
-
 def _make_graph(adata: Any, use_rep: str | None, neighbors_key: str | None) -> Graph:
     """Return the neighbour graph, with the representation as features."""
     ids = _make_ids(adata)
@@ -289,7 +285,7 @@ def _make_graph(adata: Any, use_rep: str | None, neighbors_key: str | None) -> G
         use_rep = "X_pca" if "X_pca" in adata.obsm else "X"
     if use_rep == "X":
         if adata.X is None:
-            msg = f"there is no `X` to use; `obsm` has {_list_keys(adata.obsm)}: choose one with `use_rep`"
+            msg = f"there is no `X` to use; `obsm` has {list_names(list(adata.obsm))}: choose one with `use_rep`"
             raise InputError(msg)
         matrix = adata.X[:] if adata.isbacked else adata.X
         features = MatrixBatch("`X`", matrix, ids, tuple(map(str, adata.var_names)))
@@ -302,7 +298,7 @@ def _make_graph(adata: Any, use_rep: str | None, neighbors_key: str | None) -> G
     else:
         advice = "run sc.pp.pca(adata) first, or " if use_rep == "X_pca" else ""
         msg = (
-            f"`use_rep` is {use_rep!r}, but `obsm` has {_list_keys(adata.obsm)}; {advice}choose one of these, or "
+            f"`use_rep` is {use_rep!r}, but `obsm` has {list_names(list(adata.obsm))}; {advice}choose one of these, or "
             "use_rep='X' for the expression matrix"
         )
         raise InputError(msg)
@@ -320,14 +316,14 @@ def _find_connectivities(adata: Any, neighbors_key: str | None) -> str:
     call = (
         "sc.pp.neighbors(adata)" if neighbors_key is None else f"sc.pp.neighbors(adata, key_added={name!r})"
     )
-    msg = f"`adata` has no neighbour graph {name!r} (`obsp` has {_list_keys(adata.obsp)}); run {call} first"
+    msg = f"`adata` has no neighbour graph {name!r} (`obsp` has {list_names(list(adata.obsp))}); run {call} first"
     raise InputError(msg)
 
 
 def _read_labels(adata: Any, labels_key: str, unlabeled_category: str | None) -> Labels:
     """Return the types of the cells, without the category that means "no label"."""
     if labels_key not in adata.obs:
-        msg = f"`obs` has no column {labels_key!r} (labels_key); it has {_list_keys(adata.obs)}"
+        msg = f"`obs` has no column {labels_key!r} (labels_key); it has {list_names(list(adata.obs))}"
         raise InputError(msg)
     values = adata.obs[labels_key].astype(object).tolist()
     return Labels.from_values(
@@ -349,18 +345,3 @@ def _make_categories(values: Any) -> Any:
 
     names = sorted({value for value in values if value is not None})
     return pd.Categorical(values, categories=pd.Index(names, dtype=object))
-
-
-def _make_class_table(classes: Any) -> dict[str, Array]:
-    """Return the candidate classes as columns, for ``pandas.DataFrame``."""
-    kinds: dict[str, Any] = {"name": object, "size": int, "probability": float, "nearest_seen": object}
-    return {
-        name: np.array(
-            [getattr(each, name) or "" if kind is object else getattr(each, name) for each in classes], kind
-        )
-        for name, kind in kinds.items()
-    }
-
-
-def _list_keys(keys: Any) -> str:
-    return list_names([str(key) for key in keys])
