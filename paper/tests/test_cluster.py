@@ -16,7 +16,7 @@ import pytest
 from unseen.cli.app import run
 from unseen.errors import InputError
 from unseen_paper.bench.processes import environment, free_port
-from unseen_paper.cluster import on_cluster
+from unseen_paper.experiments.runner import on_cluster
 from waiting import DEADLINE, wait_for
 
 DASK = "from distributed.cli.{0} import main; main()"
@@ -78,7 +78,7 @@ def test_a_sweep_on_a_cluster_survives_a_worker(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_scheduler_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("distributed")
-    monkeypatch.setattr("unseen_paper.cluster.CONNECT_SECONDS", 1)
+    monkeypatch.setattr("unseen_paper.experiments.runner.CONNECT_SECONDS", 1)
     with pytest.raises(InputError, match="no Dask scheduler answered at 'tcp://127.0.0.1:"):  # noqa: RUF043, SIM117
         with on_cluster(f"tcp://127.0.0.1:{free_port()}"):
             pass

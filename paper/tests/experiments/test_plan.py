@@ -44,13 +44,6 @@ def test_the_paper_is_whole() -> None:
     assert len(paper_decline()) == 18
 
 
-def test_the_best_of_a_grid_takes_a_run_a_value(paper_graph: Callable[[str], unseen.Dataset]) -> None:
-    paper_graph("citeseer")
-    runs = EXPERIMENTS["f1"].runs(Choice(["citeseer"], ["lshm", "mfdw"], [0.3], 1, "best"))
-    assert [run.params for run in runs if run.method == "mfdw"] == ["{}"]
-    assert [run.keywords()["lam"] for run in runs if run.method == "lshm"] == [0.01, 0.1, 1.0, 10.0, 100.0]
-
-
 def test_every_experiment_plans_runs(paper_graph: Callable[[str], unseen.Dataset]) -> None:
     paper_graph("citeseer")
     for name, experiment in EXPERIMENTS.items():

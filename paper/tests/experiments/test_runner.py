@@ -44,10 +44,10 @@ def test_each_run_has_one_row_and_a_second_start_does_nothing(
 ) -> None:
     table = ResultTable(tmp_path / "runs.csv")
     seen = []
-    results = runner.run_all(RUNS, table, on_progress=seen.append)
+    results = runner.run_all(RUNS, table, on_progress=lambda *state: seen.append(state))
     assert [result.run for result in results] == RUNS
     assert all(result.micro_f1 and 0.3 < result.micro_f1 < 1 for result in results)
-    assert [(p.done, p.failed, p.total) for p in seen] == [(1, 0, 3), (2, 0, 3), (3, 0, 3)]
+    assert seen == [(1, 3, 0), (2, 3, 0), (3, 3, 0)]
     with (tmp_path / "runs.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 3
@@ -158,7 +158,7 @@ def test_killing_the_process_twice_changes_nothing(tmp_path: Path) -> None:
         "--methods",
         "smoothfeats",
     ]
-    command += ["--rates", "0.1,0.3", "--splits", "4", "--format", "csv"]
+    command += ["--rates", "0.1,0.3", "--splits", "4"]
 
     def start(out: Path) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
@@ -174,9 +174,8 @@ def test_killing_the_process_twice_changes_nothing(tmp_path: Path) -> None:
         os.kill(broken.pid, signal.SIGKILL)
         broken.communicate(timeout=30)
     last = start(tmp_path / "broken")
-    tables = [process.communicate(timeout=120)[0].decode() for process in (whole, last)]
-    assert tables[0]
-    assert _without_seconds(tables[0]) == _without_seconds(tables[1])
+    for process in (whole, last):
+        process.communicate(timeout=120)
     for name in ("runs.csv", "paper_tables.csv", "claims.csv"):
         files = [(tmp_path / folder / name).read_text() for folder in ("whole", "broken")]
         assert files[0]

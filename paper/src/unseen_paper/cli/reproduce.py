@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from unseen_paper.experiments.catalog import Choice
-    from unseen_paper.experiments.runner import Progress
 
 NAMES = (
     "decline", "f1", "published-classifier", "words", "layouts", "seen-classes", "ablation", "alpha", "dimension",
@@ -27,11 +26,8 @@ NAMES = (
 )  # fmt: skip
 TABLES = ("decline", "f1", "published-classifier", "words")
 """Experiments without a figure."""
-GRID_CHOICES = ("inside", "best")
 QUIET_SECONDS = 60
 """Where there is no bar, a line tells how far it is after so long, or after 25 runs."""
-TITLE_LINES = {"text": "{}", "markdown": "## {}\n", "csv": "# {}", "latex": "% {}"}
-"""What stands above each table of `all`."""
 
 
 @options.command
@@ -53,13 +49,6 @@ def reproduce(
     splits: Annotated[
         int | None, typer.Option(help="Number of splits; the paper's if not given.", min=1)
     ] = None,
-    grid: Annotated[
-        str,
-        typer.Option(
-            help="f1: weights from a grid are chosen inside the seen labels, or, for comparison, best on test nodes.",
-            metavar="inside|best",
-        ),
-    ] = "inside",
     sizes: Annotated[
         str | None, typer.Option(help="Numbers of nodes of the scalability test, separated by commas.")
     ] = None,
@@ -79,11 +68,10 @@ def reproduce(
     from unseen.data.datasets import dataset_names
     from unseen.data.files import make_folder
     from unseen.methods.registry import method_names
-    from unseen_paper.cluster import on_cluster
     from unseen_paper.experiments.catalog import EXPERIMENTS, Choice
     from unseen_paper.experiments.evidence import COLLECTED, collected
     from unseen_paper.experiments.results import ResultTable
-    from unseen_paper.experiments.runner import run_all
+    from unseen_paper.experiments.runner import on_cluster, run_all
     from unseen_paper.report.experiments import tabulated, write_claims, write_report
     from unseen_paper.report.figures import pyplot
     from unseen_paper.report.layouts import write_layouts
@@ -91,16 +79,18 @@ def reproduce(
     from unseen_paper.report.tables import STYLES
     from unseen_paper.report.words import write_words
 
-    if grid not in GRID_CHOICES:
-        raise unknown_name("way to choose from a grid", grid, GRID_CHOICES)
     if output.style not in STYLES:
         raise unknown_name("style", output.style, STYLES)
+    shares = None if rates is None else numbers(rates, "--rates")
+    for rate in shares or ():
+        if not 0 < rate < 1:
+            msg = f"`--rates` takes shares between 0 and 1, such as 0.3, got {rate:g}"
+            raise InputError(msg)
     choice = Choice(
         _checked(dataset, "data set", dataset_names()),
         _checked(methods, "method", method_names()),
-        None if rates is None else _shares(rates),
+        shares,
         splits,
-        grid,
     )
     nodes = None if sizes is None else numbers(sizes, "--sizes")
     if experiment not in TABLES:
@@ -115,29 +105,25 @@ def reproduce(
         if name == "words":  # of all experiments, this one has its own data sets
             return write_words(choice if alone else Choice(), out, style=output.style)
         with progress(name) as move, on_cluster(cluster):
+            tell = move or _teller()
+            if name == "scalability":  # of all experiments, this one has its own methods
+                own = choice if alone else Choice()
+                rows, text = write_scalability(own, out, sizes=nodes, style=output.style, on_progress=tell)
+            if name == "layouts":
+                rows, text = write_layouts(choice, out, style=output.style, n_jobs=jobs, on_progress=tell)
+                _tell_left_out(name, choice, [(row["dataset"], row["method"]) for row in rows], alone)
             if name in ("layouts", "scalability"):
-                if name == "layouts":
-                    rows, text = write_layouts(
-                        choice, out, style=output.style, n_jobs=jobs, on_progress=move or _tell
-                    )
-                    _tell_left_out(name, choice, [(row["dataset"], row["method"]) for row in rows], alone)
-                else:  # of all experiments, this one has its own methods
-                    own = choice if alone else Choice()
-                    rows, text = write_scalability(
-                        own, out, sizes=nodes, style=output.style, on_progress=move or _tell
-                    )
                 _tell_failed(name, [row["error"] for row in rows], out, alone)
                 return rows, text
             runs = EXPERIMENTS[name].runs(choice)
             _tell_left_out(name, choice, [(run.dataset, run.method) for run in runs], alone)
             left = len(table.missing(runs))
             logger.info("%s: %s, %d done before", name, counted(len(runs), "run"), len(runs) - left)
-            results = run_all(runs, table, n_jobs=jobs, on_progress=_teller(move))
+            results = run_all(runs, table, n_jobs=jobs, on_progress=tell)
         _tell_failed(name, [result.error for result in results], table.path, alone)
-        kind = "f1, best of grid" if name == "f1" and grid == "best" else name
-        all_so_far = collected(name, table, choice) if kind in COLLECTED else []
-        write_report(kind, all_so_far or results, out)
-        return tabulated(kind, results, style=output.style)
+        all_so_far = collected(name, table, choice) if name in COLLECTED else []
+        write_report(name, all_so_far or results, out)
+        return tabulated(name, results, style=output.style)
 
     rows_of = {}
     for name in [name for name in NAMES if name != "all"] if experiment == "all" else [experiment]:
@@ -145,7 +131,7 @@ def reproduce(
         if not output.json:
             if experiment == "all":
                 title = EXPERIMENTS[name].title if name in EXPERIMENTS else name
-                sys.stdout.write(TITLE_LINES[output.style].format(title) + "\n")
+                sys.stdout.write(f"## {title}\n\n" if output.style == "markdown" else f"{title}\n")
             sys.stdout.write(text)
     if output.json:
         print_json(rows_of if experiment == "all" else rows_of[experiment])
@@ -153,10 +139,6 @@ def reproduce(
         logger.info("%s", write_claims(table, choice, out))
     except UnseenError as error:  # the results are there; a graph that is not available shall not hide them
         logger.warning("the paper's claims could not be judged: %s", error)
-
-
-def _tell(done: int, total: int) -> None:
-    logger.info("%d of %d done", done, total)
 
 
 def _tell_left_out(name: str, choice: Choice, pairs: Sequence[tuple[str, str]], alone: bool) -> None:
@@ -197,32 +179,21 @@ def _checked(text: str | None, kind: str, names: object) -> list[str] | None:
     return words or None
 
 
-def _shares(text: str) -> list[float]:
-    rates = numbers(text, "--rates")
-    for rate in rates:
-        if not 0 < rate < 1:
-            msg = f"`--rates` takes shares between 0 and 1, such as 0.3, got {rate:g}"
-            raise InputError(msg)
-    return rates
+def _teller() -> Callable[..., None]:
+    """Return a function that writes how far a sweep is, a line now and then."""
+    start = last = time.monotonic()
 
-
-def _teller(move: Callable[..., None] | None) -> Callable[[Progress], None]:
-    last = time.monotonic()
-
-    def tell(state: Progress) -> None:
+    def tell(done: int, total: int, failed: int = 0) -> None:
         nonlocal last
-        if move:
-            move(state.done, state.total, state.failed)
-            return
-        long_ago = time.monotonic() - last > QUIET_SECONDS
+        now = time.monotonic()
         if (
-            logger.isEnabledFor(logging.DEBUG)
-            or long_ago
-            or state.done % 25 == 0
-            or state.done == state.total
+            now - last > QUIET_SECONDS
+            or done % 25 == 0
+            or done == total
+            or logger.isEnabledFor(logging.DEBUG)
         ):
-            last = time.monotonic()
-            left = f"{state.seconds_left / 60:.0f} min left" if state.done < state.total else "done"
-            logger.info("%d of %d runs, %d failed, %s", state.done, state.total, state.failed, left)
+            last = now
+            left = f"{(now - start) / done * (total - done) / 60:.0f} min left" if done < total else "done"
+            logger.info("%d of %d runs, %d failed, %s", done, total, failed, left)
 
     return tell

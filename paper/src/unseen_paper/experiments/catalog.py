@@ -14,7 +14,6 @@ from unseen.splits import unseen_sets
 from unseen_paper.experiments.paper import DATASETS, MULTI, RATES, TITLES
 from unseen_paper.experiments.plan import (
     CLASSIFIERS,
-    GRIDS,
     Run,
     as_params,
     f1_runs,
@@ -75,8 +74,6 @@ class Choice:
     methods: Sequence[str] | None = None
     rates: Sequence[float] | None = None
     splits: int | None = None
-    grid: str = "inside"
-    """Whether weights from a grid are chosen inside the seen labels, or, for comparison, are the best on test nodes."""
 
 
 @dataclass(frozen=True)
@@ -107,14 +104,7 @@ def _f1(choice: Choice) -> list[Run]:
     for dataset in choice.datasets or DATASETS:
         labels = labels_of(dataset)
         runs += f1_runs(dataset, labels, able(methods, labels), choice.rates or RATES, choice.splits)
-    if choice.grid == "inside":
-        return runs
-    return [replace(run, params=params) for run in runs for params in _grid_values(run.method)]
-
-
-def _grid_values(method: str) -> list[str]:
-    """Return the parameters of one run a value of the method's grid, those of the method itself if it has none."""
-    return [as_params({name: v}) for name, values in GRIDS.get(method, {}).items() for v in values] or ["{}"]
+    return runs
 
 
 def _decline(choice: Choice) -> list[Run]:

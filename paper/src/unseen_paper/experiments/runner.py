@@ -2,7 +2,7 @@
 
 Vectors of methods that see no labels do not depend on the split: they are learned once for a data set, kept in
 a folder beside the results and reused. A run that fails is recorded with its reason and does not stop the rest;
-a worker that is killed loses the run it was on, which is tried once more, then alone.
+a worker that is killed loses the run it was on, which is tried once more.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
@@ -23,7 +23,7 @@ from unseen.data.datasets import Dataset, load_dataset
 from unseen.data.vectors import read_embedding
 from unseen.embedding import Embedding
 from unseen.engine.run import Shared
-from unseen.errors import UnseenError, logger
+from unseen.errors import InputError, UnseenError, logger, need_library
 from unseen.evaluation import Score, evaluate, fit_and_evaluate
 from unseen.methods.registry import make_method, method_class
 from unseen_paper.experiments.plan import CLASSIFIERS, EPOCHS, GRIDS, Run, as_params
@@ -34,21 +34,11 @@ REFITS = {"gcn": 1, "appnp": 1}
 """Methods whose fits are so expensive that the classifier's C is chosen on one refit instead of three."""
 LARGE = ("blogcatalog",)
 """Graphs on which that goes for the methods with a grid as well, and for the choice from it."""
-TRIES = 2
-"""How many dead workers a run may have been under way in before it is tried alone."""
+CONNECT_SECONDS = 10
+"""How long a Dask scheduler has to answer."""
 DIED = "the worker process died (out of memory?)"
 SEED = 0
 """Seed of every method: splits differ from run to run, so that work without labels can be shared between them."""
-
-
-@dataclass(frozen=True)
-class Progress:
-    """How far a sweep is."""
-
-    done: int
-    failed: int
-    total: int
-    seconds_left: float
 
 
 def run_all(
@@ -57,7 +47,7 @@ def run_all(
     *,
     n_jobs: int = 1,
     vectors: Path | None = None,
-    on_progress: Callable[[Progress], None] = lambda progress: None,  # noqa: ARG005
+    on_progress: Callable[[int, int, int], None] = lambda done, total, failed: None,  # noqa: ARG005
 ) -> list[Result]:
     """Run what `table` does not hold yet, and return the results of all `runs`.
 
@@ -72,56 +62,45 @@ def run_all(
     vectors : Path, optional
         Folder for vectors that do not depend on the split; beside the table if not given.
     on_progress : callable
-        Told after every run.
+        Told after every run how many are done, of how many, and how many failed.
     """
     vectors = table.path.parent / "vectors" if vectors is None else vectors
-    todo = table.missing(runs)
-    failed = 0
-    start = time.monotonic()
-    for done, result in enumerate(_results(todo, n_jobs, vectors), start=1):
+    todo, failed = table.missing(runs), 0
+    _learn_shared(todo, n_jobs, vectors)
+    for done, (run, found) in enumerate(surviving(execute, todo, vectors, n_jobs), start=1):
+        result = found or Result(run, version=unseen.__version__, error=DIED)
         table.add([result])
         if result.error:
             failed += 1
-            logger.warning("%s on %s failed: %s", result.run.method, result.run.dataset, result.error)
-        left = (time.monotonic() - start) / done * (len(todo) - done)
-        on_progress(Progress(done, failed, len(todo), left))
+            logger.warning("%s on %s failed: %s", run.method, run.dataset, result.error)
+        on_progress(done, len(todo), failed)
     return [entry for run in dict.fromkeys(runs) if (entry := table.get(run)) is not None]
-
-
-def _results(todo: Sequence[Run], n_jobs: int, vectors: Path) -> Iterator[Result]:
-    _learn_shared(todo, n_jobs, vectors)
-    for run, result in surviving(execute, todo, vectors, n_jobs):
-        yield result or Result(run, version=unseen.__version__, error=DIED)
 
 
 def surviving(
     work: Callable[[Run, Path], T], runs: Iterable[Run], vectors: Path, n_jobs: int
 ) -> Iterator[tuple[Run, T | None]]:
-    """Yield every run with what `work` returns for it, None for one that kills its worker again and again.
+    """Yield every run with what `work` returns for it, None for one that kills its worker twice.
 
-    Which run killed a worker is not known, but it was under way: those that had been started are tried once more
-    beside the others, then alone, and the rest goes on side by side.
+    Which run killed a worker is not known, but it was under way: those that had been started are tried once more, each
+    alone, and the rest goes on side by side.
     """
     from joblib import effective_n_jobs
 
-    deaths = dict.fromkeys(runs, 0)
-    while deaths:
-        suspect = next((run for run, count in deaths.items() if count >= TRIES), None)
-        if suspect:
-            del deaths[suspect]
-            try:
-                yield from in_processes(_with_run, [(work, suspect, vectors)], 2)
-            except WorkerDiedError:
-                yield suspect, None
-            continue
+    left = dict.fromkeys(runs)
+    while left:
         try:
-            for run, result in in_processes(_with_run, [(work, run, vectors) for run in deaths], n_jobs):
-                del deaths[run]
+            for run, result in in_processes(_with_run, [(work, run, vectors) for run in left], n_jobs):
+                del left[run]
                 yield run, result
         except WorkerDiedError:
-            logger.warning("a worker process died; starting the %d unfinished runs again", len(deaths))
-            for run in list(deaths)[: effective_n_jobs(n_jobs)]:
-                deaths[run] += 1
+            logger.warning("a worker process died; starting the %d unfinished runs again", len(left))
+            for run in list(left)[: effective_n_jobs(n_jobs)]:
+                del left[run]
+                try:
+                    yield from in_processes(_with_run, [(work, run, vectors)], 2)
+                except WorkerDiedError:
+                    yield run, None
 
 
 def _with_run(work: Callable[[Run, Path], T], run: Run, vectors: Path) -> tuple[Run, T]:
@@ -149,6 +128,45 @@ def in_processes(work: Callable[..., T], arguments: Iterable[tuple[Any, ...]], n
         if isinstance(error, TerminatedWorkerError) or type(error).__name__ == "KilledWorker":
             raise WorkerDiedError(str(error)) from None
         raise
+
+
+@contextmanager
+def on_cluster(address: str | None) -> Iterator[None]:
+    """Send the parallel work inside this block to the workers of a Dask scheduler; None leaves it where it is.
+
+    Parameters
+    ----------
+    address : str or None
+        Such as ``tcp://host:8786``, or ``tls://...`` with certificates in Dask's configuration.
+
+    Examples
+    --------
+    >>> with on_cluster(None):
+    ...     pass
+    """
+    if address is None:
+        yield
+        return
+    client_type = need_library("distributed", "`--cluster`", "cluster").Client
+    from joblib import parallel_config
+
+    try:
+        client = client_type(address, timeout=CONNECT_SECONDS, set_as_default=True)
+    except (OSError, ValueError, TypeError) as error:
+        reason = " ".join(str(error).split())[:200] or type(error).__name__
+        msg = (
+            f"no Dask scheduler answered at {address!r} within {CONNECT_SECONDS} s ({reason}); "
+            "start one with `dask scheduler`, or check address, port and certificates"
+        )
+        raise InputError(msg) from None
+    with client:
+        workers = client.scheduler_info(n_workers=-1)["workers"]
+        if not workers:
+            msg = f"the Dask scheduler at {address!r} has no workers; start some with `dask worker {address}`"
+            raise InputError(msg)
+        logger.info("%s: %d workers", address, len(workers))
+        with parallel_config(backend="dask"):
+            yield
 
 
 @contextmanager

@@ -35,27 +35,6 @@ def f1_rows(results: Iterable[Result]) -> list[dict[str, Any]]:
     return [_row(key, groups[key]) for key in sorted(groups, key=_place)]
 
 
-def best_rows(results: Iterable[Result]) -> list[dict[str, Any]]:
-    """Return rows as `f1_rows` does, with the parameters whose mean micro F1 on test nodes is best in each of them.
-
-    For comparison with a table that "reports the best results"; the method's name says what was done.
-
-    Examples
-    --------
-    >>> tried = [Run("cora", "lshm", 0.1, 0, (), f'{{"lam": {lam}}}') for lam in (0.1, 1.0)]
-    >>> rows = best_rows([Result(run, 0.5 + k / 10, 0.4) for k, run in enumerate(tried)])
-    >>> rows[0]["method"], rows[0]["micro_f1"], rows[0]["paper_micro_f1"]
-    ('lshm, best of grid on test nodes', 0.6, 0.5981)
-    """
-    groups = _grouped(results, _cell)
-    rows = []
-    for key in sorted(groups, key=_place):
-        tried = _grouped(groups[key], lambda run: run.params)
-        row = max((_row(key, group) for group in tried.values()), key=lambda row: row["micro_f1"])
-        rows.append({**row, "method": f"{key[2]}, best of grid on test nodes"} if len(tried) > 1 else row)
-    return rows
-
-
 def _grouped(results: Iterable[Result], key: Callable[[Run], K]) -> dict[K, list[Result]]:
     """Return the results that have scores by what their runs have in common."""
     groups: dict[K, list[Result]] = {}

@@ -13,12 +13,12 @@ from unseen_paper.experiments.catalog import ABLATIONS, EXPERIMENTS, Choice, Exp
 from unseen_paper.experiments.paper import TITLES, paper_decline
 from unseen_paper.experiments.plan import as_params
 from unseen_paper.experiments.results import Result
-from unseen_paper.experiments.summary import balanced_rows, best_rows, f1_rows, published_rows, setting_rows
+from unseen_paper.experiments.summary import balanced_rows, f1_rows, published_rows, setting_rows
 from unseen_paper.report.figures import save_bars, save_lines
 from unseen_paper.report.tables import render
 
 Row = dict[str, Any]
-FILES = {"f1": "paper_tables", "f1, best of grid": "paper_tables_best_of_grid"}
+FILES = {"f1": "paper_tables"}
 """Names of csv files that differ from the experiment's."""
 AXES = {
     "seen_classes": "seen classes",
@@ -36,8 +36,8 @@ def tabulated(name: str, results: Sequence[Result], *, style: str = "text") -> t
 
 def experiment_rows(name: str, results: Sequence[Result]) -> list[Row]:
     """Return the rows of an experiment, as they stand in its csv."""
-    if name in FILES:
-        return f1_rows(results) if name == "f1" else best_rows(results)
+    if name == "f1":
+        return f1_rows(results)
     if name == "balanced":
         return balanced_rows(results)
     if name == "published-classifier":
@@ -56,7 +56,7 @@ def experiment_table(name: str, rows: Sequence[Row], *, style: str = "text") -> 
     """Return an experiment's rows as a table to read."""
     if name == "published-classifier":
         return _published_table(rows, style)
-    return f1_table(rows, style=style) if name in FILES else _table(rows, style)
+    return f1_table(rows, style=style) if name == "f1" else _table(rows, style)
 
 
 def write_report(name: str, results: Sequence[Result], out: Path) -> None:
