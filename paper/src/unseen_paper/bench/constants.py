@@ -1,8 +1,7 @@
 """What each constant of discovery is worth: `unseen bench constants` halves and doubles every one of them.
 
-10 % of the labels, a third of the classes hidden. Embedding and space are computed once per draw, unless the constant
-belongs to them. Every draw is a row of `constants.csv` in the working folder; a second start takes up where the first
-one ended.
+10 % of the labels, a third of the classes hidden. Embeddings are computed once per graph, unless the constant belongs
+to them. Every draw is a row of `constants.csv` in the working folder; a second start takes up where the first one ended.
 """
 
 from __future__ import annotations
@@ -14,18 +13,14 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 
 from unseen.data.datasets import Dataset, load_dataset
 from unseen.discovery import discover as discovery
-from unseen.discovery import ranking
-from unseen.discovery.ranking import vectors_of as discovery_vectors
-from unseen.discovery.space import make_space
 from unseen.discovery.truth import compare
 from unseen.splits import completely_imbalanced_split
-from unseen_paper.bench.draws import Row, kept_draws
+from unseen_paper.bench.draws import OncePerGraph, Row, kept_draws
 from unseen_paper.bench.guarantees import is_hidden
 from unseen_paper.bench.report import Table
 
@@ -44,6 +39,7 @@ MODULES = (
 """Files of discovery whose constants decide what is found."""
 FIRST_SEED, RATE = 45_000, 0.1
 FILE = Path("constants.csv")
+ONCE = OncePerGraph()
 KEYS = ("constant", "factor", "seed")
 FIGURES = ("auroc", "ece", "false", "classes")
 AUROC, ECE = 0.003, 0.005
@@ -125,44 +121,12 @@ def changed(constant: str, factor: float) -> Iterator[None]:
             setattr(holder, name, value)
 
 
-class Cache:
-    """Embeddings and spaces of the present draw."""
-
-    def __init__(self) -> None:
-        self.draw: object = None
-        self.values: dict[object, Any] = {}
-
-    @contextmanager
-    def of_draw(self, draw: object) -> Iterator[None]:
-        """Compute embeddings and spaces once for this draw."""
-        if draw != self.draw:
-            self.draw, self.values = draw, {}
-
-        def vectors_of(graph: Any, labels: Any, source: Any) -> Any:
-            key = ("vectors", graph.features is None, str(getattr(source, "params", source)))
-            if key not in self.values:
-                self.values[key] = discovery_vectors(graph, labels, source)
-            return self.values[key]
-
-        def space_of(embedding: Any, _: np.random.Generator) -> Any:
-            key = ("space", id(embedding))
-            if key not in self.values:
-                self.values[key] = make_space(embedding, np.random.default_rng(0))
-            return self.values[key]
-
-        with patch.multiple(ranking, vectors_of=vectors_of, make_space=space_of):
-            yield
-
-
-CACHE = Cache()
-
-
 def measure(data: Dataset, constant: str, factor: float, seed: int) -> dict[str, object]:
     """Hide a third of the classes, change the constant, and return how right what was found is."""
     hidden = max(1, round(len(data.labels.classes) / 3))
     split = completely_imbalanced_split(data.labels, label_rate=RATE, unseen=hidden, random_state=seed)
-    key = (data.name, seed, (constant, factor) if constant.startswith(("space.", "ranking.")) else "")
-    with changed(constant, factor), CACHE.of_draw(key):
+    once = OncePerGraph() if constant.startswith(("space.", "ranking.")) else ONCE
+    with changed(constant, factor), once.of(data.name):
         found = discovery.discover(data.graph, split.seen_labels, random_state=seed)
     truth = compare(found, data.labels)
     new = set(data.labels.node_ids[is_hidden(data.labels, split.seen_labels)].tolist())

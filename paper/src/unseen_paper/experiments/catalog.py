@@ -114,16 +114,14 @@ def _decline(choice: Choice) -> list[Run]:
         labels = labels_of(dataset)
         pairs = numbered_sets(list(unseen_sets(labels, 2)), choice.splits)
         for size in (0, 1, 2):
-            sets = [(seed, pair if size == 2 else (_one_of(pair, labels),) * size) for seed, pair in pairs]
+            sets = []
+            for seed, pair in pairs:
+                first, second = labels.class_numbers(pair)
+                one = pair[0] if (second - first) % 2 else pair[1]
+                sets.append((seed, ((), (one,), pair)[size]))
             methods = able(choice.methods or _known(["lshm", "gcn"]), labels)
             runs += _grid(dataset, methods, choice.rates or RATES, sets)
     return runs
-
-
-def _one_of(pair: tuple[str, ...], labels: Labels) -> str:
-    """Return the first class of the pair where the distance of their numbers is odd, else the second."""
-    first, second = labels.class_numbers(pair)
-    return pair[0] if (second - first) % 2 else pair[1]
 
 
 def _seen_classes(choice: Choice) -> list[Run]:

@@ -136,16 +136,13 @@ def f1_runs(
     params: Mapping[str, Any] | None = None,
 ) -> list[Run]:
     """Return the runs of Tables 3 and 4 for one data set; all methods of a split come together."""
-    numbered = _numbered(dataset, labels, n_splits)
+    if dataset in ALL_SETS:
+        numbered = numbered_sets(hidden_sets(dataset, labels), n_splits)
+    else:  # random draws: fewer are the first of more
+        numbered = list(enumerate(hidden_sets(dataset, labels, n_splits)))
     return [
         Run(dataset, method, rate, seed, unseen, as_params(params or {}))
         for seed, unseen in numbered
         for rate in rates
         for method in methods
     ]
-
-
-def _numbered(dataset: str, labels: Labels, n_splits: int | None) -> list[tuple[int, tuple[str, ...]]]:
-    if dataset not in ALL_SETS:  # random draws: fewer are the first of more
-        return list(enumerate(hidden_sets(dataset, labels, n_splits)))
-    return numbered_sets(hidden_sets(dataset, labels), n_splits)

@@ -30,7 +30,8 @@ more or fewer, which says nothing of growth."""
 STEPS = ("epochs", "max_iter")
 """The parameters that say how long a method works."""
 SIZES = (1_000, 3_000, 10_000, 100_000)
-COLUMNS = ("n_nodes", "method", "device", "seconds", "megabytes", "steps", "version", "error")
+NUMBERS: dict[str, type] = {"seconds": float, "megabytes": int, "steps": int}
+COLUMNS = ("n_nodes", "method", "device", *NUMBERS, "version", "error")
 Row = dict[str, Any]
 
 
@@ -65,16 +66,29 @@ def scalability_rows(
     for name in names:
         if name not in METHODS:
             raise unknown_name("method of the scalability test", name, METHODS)
-    plan = [(n, name, device) for n in _checked(sizes) for name in names for device in devices(name)]
+    for n in sizes or ():
+        if not float(n).is_integer() or n < 500:
+            msg = f"a size of the scalability test must be an integer of at least 500 nodes, got {n:g}"
+            raise InputError(msg)
+    chosen = sorted({int(n) for n in sizes}) if sizes else SIZES
+    plan = [(n, name, device) for n in chosen for name in names for device in devices(name)]
     done = {(row["n_nodes"], row["method"], row["device"]): row for row in _read(path)}
-    for k, key in enumerate(plan, start=1):
-        if key not in done or done[key]["error"] or not is_current(done[key]["version"]):
+    for k, (n, name, device) in enumerate(plan, start=1):
+        row = done.get((n, name, device))
+        if row is None or row["error"] or not is_current(row["version"]):
+            params, figures, why = dict(METHODS[name]), dict.fromkeys(NUMBERS), ""
+            if "device" in method_class(name)().get_params():
+                params["device"] = device
             try:
-                row = _measured(*key)
+                cost = measure(__name__, "fit", name=name, n=n, params=params)
+                seconds = cost.processor if device == "cpu" else cost.seconds
+                steps = next(params[key] for key in STEPS if key in params)
+                figures = {"seconds": round(seconds, 3), "megabytes": round(cost.megabytes), "steps": steps}
             except UnseenError as error:
-                logger.warning("%s, %d nodes, %s: %s", key[1], key[0], key[2], error)
-                row = _row(*key, error=" ".join(str(error).split()))
-            done[key] = row
+                logger.warning("%s, %d nodes, %s: %s", name, n, device, error)
+                why = " ".join(str(error).split())
+            values = (n, name, device, *figures.values(), unseen.__version__, why)
+            done[n, name, device] = dict(zip(COLUMNS, values, strict=True))
             write_csv([done[each] for each in sorted(done)], path)
         on_progress(k, len(plan))
     return [done[key] for key in plan if key in done]
@@ -94,21 +108,6 @@ def devices(name: str) -> tuple[str, ...]:
     return ("cpu", "cuda") if takes_device and torch.cuda.is_available() else ("cpu",)
 
 
-def _measured(n: int, name: str, device: str) -> Row:
-    params = dict(METHODS[name])
-    if "device" in method_class(name)().get_params():
-        params["device"] = device
-    cost = measure(__name__, "fit", name=name, n=n, params=params)
-    return _row(
-        n,
-        name,
-        device,
-        seconds=round(cost.processor if device == "cpu" else cost.seconds, 3),
-        megabytes=round(cost.megabytes),
-        steps=next(params[key] for key in STEPS if key in params),
-    )
-
-
 def fit(name: str, n: int, params: dict[str, Any]) -> Callable[[], None]:
     """Prepare a method on the test's graph."""
     graph = unseen.random_graph(n, random_state=0)
@@ -126,43 +125,13 @@ def fit(name: str, n: int, params: dict[str, Any]) -> Callable[[], None]:
     return work
 
 
-def _row(
-    n: int,
-    name: str,
-    device: str,
-    *,
-    seconds: float | None = None,
-    megabytes: int | None = None,
-    steps: int | None = None,
-    error: str = "",
-) -> Row:
-    values = (n, name, device, seconds, megabytes, steps, unseen.__version__, error)
-    return dict(zip(COLUMNS, values, strict=True))
-
-
-def _checked(sizes: Sequence[float] | None) -> Sequence[int]:
-    for n in sizes or ():
-        if not float(n).is_integer() or n < 500:
-            msg = f"a size of the scalability test must be an integer of at least 500 nodes, got {n:g}"
-            raise InputError(msg)
-    return sorted({int(n) for n in sizes}) if sizes else SIZES
-
-
 def _read(path: Path) -> list[Row]:
-    if not path.exists():
-        return []
-    rows = read_csv(path, COLUMNS)
+    rows: list[Row] = list(read_csv(path, COLUMNS)) if path.exists() else []
     try:
-        return [
-            {
-                **row,
-                "n_nodes": int(row["n_nodes"]),
-                "seconds": float(row["seconds"]) if row["seconds"] else None,
-                "megabytes": int(row["megabytes"]) if row["megabytes"] else None,
-                "steps": int(row["steps"]) if row["steps"] else None,
-            }
-            for row in rows
-        ]
+        for row in rows:
+            row["n_nodes"] = int(row["n_nodes"])
+            row |= {name: kind(row[name]) if row[name] else None for name, kind in NUMBERS.items()}
     except ValueError as error:
         msg = f"{path} is not a table of the scalability test ({error}); move it away to start anew"
         raise InputError(msg) from None
+    return rows

@@ -20,6 +20,8 @@ from unseen_paper.report.tables import render
 Row = dict[str, Any]
 FILES = {"f1": "paper_tables"}
 """Names of csv files that differ from the experiment's."""
+ROWS_OF = {"f1": f1_rows, "balanced": balanced_rows, "published-classifier": published_rows}
+"""What makes the rows of experiments that do not vary a setting."""
 AXES = {
     "seen_classes": "seen classes",
     "label_rate": "share of labelled nodes",
@@ -36,12 +38,8 @@ def tabulated(name: str, results: Sequence[Result], *, style: str = "text") -> t
 
 def experiment_rows(name: str, results: Sequence[Result]) -> list[Row]:
     """Return the rows of an experiment, as they stand in its csv."""
-    if name == "f1":
-        return f1_rows(results)
-    if name == "balanced":
-        return balanced_rows(results)
-    if name == "published-classifier":
-        return published_rows(results)
+    if name in ROWS_OF:
+        return ROWS_OF[name](results)
     classes = {r.run.dataset: len(load_dataset(r.run.dataset).labels.classes) for r in results}
     rows = setting_rows(results, classes)
     if name == "decline":
@@ -54,17 +52,32 @@ def experiment_rows(name: str, results: Sequence[Result]) -> list[Row]:
 
 def experiment_table(name: str, rows: Sequence[Row], *, style: str = "text") -> str:
     """Return an experiment's rows as a table to read."""
-    if name == "published-classifier":
-        return _published_table(rows, style)
-    return f1_table(rows, style=style) if name == "f1" else _table(rows, style)
+    return {"published-classifier": _published_table, "f1": f1_table}.get(name, _table)(rows, style)
 
 
 def write_report(name: str, results: Sequence[Result], out: Path) -> None:
     """Write the csv of an experiment, and the figure where the paper has one, to `out`."""
-    rows = experiment_rows(name, results)
-    if rows:
-        write_csv(rows, out / f"{FILES.get(name, name)}.csv")
-        _draw(name, rows, out / name)
+    rows, experiment = experiment_rows(name, results), EXPERIMENTS[name]
+    if not rows:
+        return
+    write_csv(rows, out / f"{FILES.get(name, name)}.csv")
+    if name == "balanced":
+        save_bars(
+            rows, groups="dataset", series="method", score="micro_f1", title=experiment.title, path=out / name
+        )
+    if not experiment.x:
+        return
+    for dataset in dict.fromkeys(row["dataset"] for row in rows):
+        own = [row for row in rows if row["dataset"] == dataset]
+        save_lines(
+            own,
+            line_names(own, experiment),
+            x=experiment.x,
+            x_label=AXES[experiment.x],
+            title=f"{experiment.title}, {dataset}",
+            path=out / (name if dataset == "citeseer" else f"{name}-{dataset}"),
+            log_x=name == "alpha",
+        )
 
 
 def write_claims(results: Iterable[Result], choice: Choice, out: Path) -> str:
@@ -83,29 +96,6 @@ def write_claims(results: Iterable[Result], choice: Choice, out: Path) -> str:
     )
 
 
-def _draw(name: str, rows: Sequence[Row], path: Path) -> None:
-    if name not in EXPERIMENTS:
-        return
-    experiment = EXPERIMENTS[name]
-    if experiment.x:
-        for dataset in dict.fromkeys(row["dataset"] for row in rows):
-            own = [row for row in rows if row["dataset"] == dataset]
-            target = path if dataset == "citeseer" else path.with_name(f"{path.name}-{dataset}")
-            save_lines(
-                own,
-                line_names(own, experiment),
-                x=experiment.x,
-                x_label=AXES[experiment.x],
-                title=f"{experiment.title}, {dataset}",
-                path=target,
-                log_x=name == "alpha",
-            )
-    elif name == "balanced":
-        save_bars(
-            rows, groups="dataset", series="method", score="micro_f1", title=experiment.title, path=path
-        )
-
-
 def line_names(rows: Sequence[Row], experiment: Experiment) -> list[str]:
     """Return the name of each row's line in the figure: its method or setting, and its label rate if there are more.
 
@@ -122,27 +112,23 @@ def line_names(rows: Sequence[Row], experiment: Experiment) -> list[str]:
 
 
 def _with_decline(rows: Sequence[Row]) -> list[Row]:
-    """Add the relative decline against no unseen class, and the paper's accuracy and decline."""
+    """Add the relative decline against no unseen class, and what Table 1 says of Citeseer."""
     whole = {(r["dataset"], r["method"], r["label_rate"]): r for r in rows if r["unseen_classes"] == 0}
     declined = []
     for row in rows:
         base = whole.get((row["dataset"], row["method"], row["label_rate"]))
+        more: Row = {"paper_accuracy": "", "difference": "", "paper_decline": ""}
+        keys = [(row["method"], hidden, row["label_rate"]) for hidden in (0, row["unseen_classes"])]
+        first, left = (paper_decline().get(key) if row["dataset"] == "citeseer" else None for key in keys)
+        if first is not None and left is not None:
+            figures = (left, round(row["micro_f1"] - left, 6), round(1 - left / first, 6))
+            more = dict(zip(more, figures, strict=True))
         decline = {
             f"{score}_decline": round(1 - row[score] / base[score], 6) if base and base[score] else ""
             for score in ("micro_f1", "macro_f1")
         }
-        declined.append({**row, **decline, **_paper_decline(row)})
+        declined.append({**row, **decline, **more})
     return declined
-
-
-def _paper_decline(row: Row) -> Row:
-    """Return what Table 1 says of Citeseer, and how far our micro F1 is from it; nothing of other graphs."""
-    keys = [(row["method"], hidden, row["label_rate"]) for hidden in (0, row["unseen_classes"])]
-    whole, left = (paper_decline().get(key) if row["dataset"] == "citeseer" else None for key in keys)
-    if whole is None or left is None:
-        return {"paper_accuracy": "", "difference": "", "paper_decline": ""}
-    difference = round(row["micro_f1"] - left, 6)
-    return {"paper_accuracy": left, "difference": difference, "paper_decline": round(1 - left / whole, 6)}
 
 
 WORDS = {"dataset": "data set", "method": "method", "params": "setting"}
@@ -201,12 +187,8 @@ def _place(row: Row) -> tuple[Any, ...]:
 
 def _best(rows: Sequence[Row]) -> dict[tuple[str, tuple[Any, ...]], float]:
     """Return the best of each score, by its name and the place of its row."""
-    best: dict[tuple[str, tuple[Any, ...]], float] = {}
-    for row in rows:
-        for score in ("micro_f1", "macro_f1"):
-            key = (score, _place(row))
-            best[key] = max(best.get(key, 0.0), row[score])
-    return best
+    scores = [((score, _place(row)), row[score]) for row in rows for score in ("micro_f1", "macro_f1")]
+    return dict(sorted(scores, key=lambda each: each[1]))
 
 
 def _cell(row: Row, name: str) -> str:
@@ -232,41 +214,19 @@ def _published_table(rows: Sequence[Row], style: str) -> str:
     cells = []
     for (dataset, rate, method, params), own in lines.items():
         paper = next(iter(own.values()))["paper_micro_f1"]
-        closest = min(own.values(), key=lambda row: abs(row["micro_f1"] - paper))
-        figures = [own.get(name) for name in classifiers]
+        closest = min(own, key=lambda name: abs(own[name]["micro_f1"] - paper))
+        figures = {name: f"{row['micro_f1']:.4f}" for name, row in own.items()}
+        figures[closest] = f"*{figures[closest]}*"
         settings = ", ".join(f"{key}={value}" for key, value in json.loads(params).items())
-        cells.append(
-            [dataset, f"{rate:.0%}", method, settings, f"{paper:.4f}"]
-            + [
-                ""
-                if row is None
-                else f"*{row['micro_f1']:.4f}*"
-                if row is closest
-                else f"{row['micro_f1']:.4f}"
-                for row in figures
-            ]
-            + [str(min(row["n_splits"] for row in own.values()))]
-        )
+        texts = [figures.get(name, "") for name in classifiers]
+        splits = str(min(row["n_splits"] for row in own.values()))
+        cells.append([dataset, f"{rate:.0%}", method, settings, f"{paper:.4f}", *texts, splits])
     header = ["data set", "labels", "method", "setting", "paper", *classifiers, "splits"]
     return render(header, cells, style=style, left=4)
 
 
-def f1_table(rows: Sequence[Row], *, style: str = "text") -> str:
+def f1_table(rows: Sequence[Row], style: str = "text") -> str:
     """Return the rows as a table: our mean and deviation, the paper's figure, the difference, best of a row in bold."""
-    header = [
-        "data set",
-        "labels",
-        "method",
-        "micro F1",
-        "paper",
-        "diff",
-        "macro F1",
-        "paper",
-        "diff",
-        "splits",
-        "seconds",
-        "version",
-    ]
     best = _best(rows)
     lines = []
     for row in rows:
@@ -277,4 +237,6 @@ def f1_table(rows: Sequence[Row], *, style: str = "text") -> str:
             paper = row[f"paper_{score}"]
             cells += ["", ""] if paper is None else [f"{paper:.4f}", f"{row[score] - paper:+.4f}"]
         lines.append([*cells, str(row["n_splits"]), f"{row['seconds']:.1f}", row["version"]])
+    scores = ("micro F1", "paper", "diff", "macro F1", "paper", "diff")
+    header = ("data set", "labels", "method", *scores, "splits", "seconds", "version")
     return render(header, lines, style=style, left=3)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import csv
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from unseen.errors import counted
+from unseen_paper.csv_files import read_csv
 from unseen_paper.experiments.claims import FAILS, HOLDS
 from unseen_paper.experiments.paper import DATASETS, RATES, TITLES
 from unseen_paper.experiments.plan import DRAWS, RULE
@@ -58,10 +60,11 @@ def figures_in_sentences(page: str) -> list[str]:
 def rows_of(name: str, folder: Path) -> list[Row]:
     """Read the csv of an experiment back; none if it was not run."""
     path = folder / f"{FILES.get(name, name)}.csv"
-    rows = [{key: _value(text) for key, text in row.items()} for row in _read(path)] if path.exists() else []
-    if name in FILES:
-        rows = [{key: None if value == "" else value for key, value in row.items()} for row in rows]
-    return rows
+    rows = read_csv(path, ()) if path.exists() else []
+    return [
+        {key: None if name in FILES and not text else _value(text) for key, text in row.items()}
+        for row in rows
+    ]
 
 
 def state(folder: Path) -> str:
@@ -69,7 +72,8 @@ def state(folder: Path) -> str:
     valid = [result for result in ResultTable(folder / "runs.csv") if result.rule == RULE]
     rows = _paper_rows(folder)
     full = sum(row["n_splits"] >= PROTOCOL[row["dataset"]] for row in rows)
-    rest = _counts(row["dataset"] for row in rows if row["n_splits"] < PROTOCOL[row["dataset"]])
+    few = Counter(row["dataset"] for row in rows if row["n_splits"] < PROTOCOL[row["dataset"]])
+    rest = ", ".join(f"{count} on {dataset}" for dataset, count in few.items())
     claims = rows_of("claims", folder)
     held, failed = (sum(row["verdict"] == verdict for row in claims) for verdict in (HOLDS, FAILS))
     text = (
@@ -82,30 +86,6 @@ def state(folder: Path) -> str:
         f"Of {len(claims)} claims {held} hold by our figures, {failed} do not and {len(claims) - held - failed} could "
         f"not be judged; {theirs} do not hold by the paper's own tables."
     )
-
-
-def outdated(folder: Path) -> str:
-    """Return which rows of Tables 3 and 4 are missing because they were only run by an earlier rule."""
-    present = {(row["dataset"], row["method"], row["label_rate"]) for row in rows_of("f1", folder)}
-    groups: dict[tuple[str, str, float], list[Any]] = {}
-    for result in ResultTable(folder / "runs.csv"):
-        run = result.run
-        key = (run.dataset, run.method, run.label_rate)
-        if result.rule != RULE and run.params == "{}" and run.unseen and key not in present:
-            groups.setdefault(key, []).append(result)
-    cells = [
-        [
-            dataset,
-            f"{rate:.0%}",
-            method,
-            f"{_mean(r.micro_f1 for r in group):.4f}",
-            group[0].rule,
-            str(len(group)),
-        ]
-        for (dataset, method, rate), group in sorted(groups.items())
-    ]
-    header = ["data set", "labels", "method", "micro F1", "rule", "splits"]
-    return render(header, cells, style="markdown", left=3) if cells else "None."
 
 
 def below(folder: Path) -> str:
@@ -156,7 +136,7 @@ def published(folder: Path) -> str:
     for name, cells in distances.items():
         whole = [cell for cell in cells.values() if len(cell) == len(classifiers)]
         if whole:
-            means = [100 * _mean(cell[each] for cell in whole) for each in classifiers]
+            means = [100 * fmean(cell[each] for cell in whole) for each in classifiers]
             texts.append(
                 f"{name} "
                 + " / ".join(f"{round(mean, 1) + 0.0:+.1f}" for mean in means)
@@ -176,7 +156,7 @@ def failed_claims(folder: Path) -> str:
 
 def excluded(folder: Path) -> str:
     """Return the single fits that were made to find out why a figure is below the paper's."""
-    rows = _read(folder.parent / "notes" / "excluded.csv")
+    rows = read_csv(folder.parent / "notes" / "excluded.csv", ())
     return render(list(rows[0]), [list(row.values()) for row in rows], style="markdown", left=4)
 
 
@@ -308,7 +288,6 @@ def layouts(folder: Path) -> str:
 
 BLOCKS: dict[str, Callable[[Path], str]] = {
     "state": state,
-    "outdated": outdated,
     "below": below,
     "findings": findings,
     "published": published,
@@ -359,23 +338,8 @@ def _paper_rows(folder: Path) -> list[Row]:
     return [row for row in rows_of("f1", folder) if row["paper_micro_f1"] is not None]
 
 
-def _counts(names: Iterable[str]) -> str:
-    names = list(names)
-    return ", ".join(f"{names.count(name)} on {name}" for name in dict.fromkeys(names))
-
-
 def _brief(value: float) -> str:
     return f"{value:.3f}".removeprefix("0")
-
-
-def _mean(values: Iterable[float | None]) -> float:
-    numbers = [value for value in values if value is not None]
-    return sum(numbers) / len(numbers)
-
-
-def _read(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def _value(text: str) -> Any:

@@ -9,8 +9,7 @@ import pytest
 
 import unseen
 from unseen_paper.experiments.catalog import Choice
-from unseen_paper.experiments.words import word_rows
-from unseen_paper.report.words import write_words
+from unseen_paper.report.words import word_rows, write_words
 
 
 def test_words_of_debian(tmp_path: Path) -> None:
