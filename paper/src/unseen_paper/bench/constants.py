@@ -1,7 +1,7 @@
 """What each constant of discovery is worth: `unseen bench constants` halves and doubles every one of them.
 
 10 % of the labels, a third of the classes hidden. Embeddings are computed once per graph, unless the constant belongs
-to them. Every draw is a row of `constants.csv` in the working folder; a second start takes up where the first one ended.
+to them. Every draw is a row of `constants.csv` in the working folder; a second start goes on from there.
 """
 
 from __future__ import annotations
