@@ -195,7 +195,8 @@ def shares(meta: Meta, folder: Path, size: int) -> list[Array]:
 
 
 def _load_array(inside: Path, name: str) -> Array:
-    return np.load(inside / f"{name}.npy", allow_pickle=False)
+    array: Array = np.load(inside / f"{name}.npy", allow_pickle=False)
+    return array
 
 
 def _load_matrix(inside: list[Path], name: str, columns: int) -> sp.csr_array:

@@ -57,7 +57,7 @@ def leading_eigenvectors(
         own = slice(first, first + len(keys))
         axes = eigh(run.gather(np.asarray(multiply(np.eye(n, dtype=np.float32)[own]), dtype=np.float64)))[1]
         leading = axes[own, ::-1][:, :k].astype(np.float32)
-        return np.asarray(leading * column_signs(leading, run), dtype=np.float32)
+        return leading * column_signs(leading, run)
     kept = _round_up(k + k // 2)
     width = kept + max(8 * BLOCK, _round_up(k // 2))
     basis = np.empty((len(keys), width), dtype=np.float32)
@@ -82,7 +82,7 @@ def leading_eigenvectors(
         inside[:], done = 0, kept
         np.fill_diagonal(inside[:kept, :kept], values[:kept])
     found = times(basis, axes[:, :k], run, out=basis[:, :k])
-    return np.asarray(found * column_signs(found, run), dtype=np.float32)
+    return found * column_signs(found, run)
 
 
 def _round_up(number: int) -> int:

@@ -175,8 +175,15 @@ def leading_axes(
         squares, sides = eigh(run.sum_blocks(squares_of, cuts, np.zeros((m, m))))
     else:
         basis = rng.standard_normal((m, width), dtype=np.float32)
+
+        def times_squares(start: int, stop: int) -> Array:
+            rows = prepare(features[start:stop]).astype(np.float32)
+            return np.asarray(rows.T @ (rows @ basis))
+
         for _ in range(ROUNDS):
-            basis = np.linalg.qr(_times_squares(features, prepare, basis, run))[0].astype(np.float32)
+            basis = np.linalg.qr(run.sum_blocks(times_squares, cuts, np.zeros((m, width))))[0].astype(
+                np.float32
+            )
 
         def small_squares_of(start: int, stop: int) -> Array:
             return gram(np.asarray(prepare(features[start:stop]) @ basis, dtype=np.float32), run.solo)
@@ -185,16 +192,3 @@ def leading_axes(
         sides = basis @ inside
     axes = sides[:, np.argsort(squares)[::-1][:k]]
     return np.ascontiguousarray((axes * column_signs(axes, run.solo)).T, dtype=np.float32)
-
-
-def _times_squares(
-    features: Features, prepare: Callable[[Features], Features], V: Singles, run: Run
-) -> Floats:
-    """Return X'X V."""
-
-    def multiply(start: int, stop: int) -> Array:
-        rows = prepare(features[start:stop]).astype(np.float32)
-        return np.asarray(rows.T @ (rows @ V))
-
-    product: Floats = run.sum_blocks(multiply, wide_cuts(features.shape[0]), np.zeros(V.shape))
-    return product

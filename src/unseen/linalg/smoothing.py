@@ -13,17 +13,10 @@ from typing import Any
 import numpy as np
 
 from unseen.engine.sparse import Matrix, inverse
-from unseen.ids import Floats, Singles
+from unseen.ids import Singles
 
 NEGLIGIBLE = 0.005
 """How far an eigenvalue of a smoothing may be from its definition; they are between -1 and 1."""
-
-
-def teleport_weights(teleport: float, steps: int) -> Floats:
-    """Return c with sum_s c_s Ahat^s Z = `steps` rounds of Z <- (1 - teleport) Ahat Z + teleport Z_0."""
-    weights: Floats = teleport * (1 - teleport) ** np.arange(steps + 1, dtype=np.float64)
-    weights[steps] = (1 - teleport) ** steps
-    return weights
 
 
 def smoothing_filter(teleports: Sequence[float], steps: int, negligible: float = NEGLIGIBLE) -> Singles:
@@ -39,8 +32,11 @@ def smoothing_filter(teleports: Sequence[float], steps: int, negligible: float =
     >>> len(smoothing_filter([0.02, 0.05, 0.1], 20)), len(smoothing_filter([0.7], 20))
     (12, 4)
     """
-    powers = np.mean([teleport_weights(rate, steps) for rate in teleports], axis=0)
-    coefficients = np.polynomial.chebyshev.poly2cheb(powers)
+    # `steps` rounds of Z <- (1 - rate) Ahat Z + rate Z_0 as powers of Ahat
+    rate = np.asarray(teleports, dtype=np.float64)[:, None]
+    powers = rate * (1 - rate) ** np.arange(steps + 1, dtype=np.float64)
+    powers[:, steps:] = (1 - rate) ** steps
+    coefficients = np.polynomial.chebyshev.poly2cheb(powers.mean(axis=0))
     left_out = np.cumsum(np.abs(coefficients[::-1]))[::-1]
     return np.asarray(coefficients[: max(int((left_out > negligible).sum()), 1)], dtype=np.float32)
 
@@ -114,26 +110,23 @@ class GraphSmoother:
         now = Z / self._root
         sums = {name: c[0] * now[rows] for name, c in filters.items()}
         before, is_whole = np.empty_like(now), isinstance(rows, slice)
+
+        def advance(start: int, stop: int, product: Singles) -> None:
+            """Write the next polynomial over the one before the last, and add multiples of it to sums of all rows."""
+            product += self._loop[start:stop] * now[start:stop]
+            if step > 1:
+                product *= 2
+                product -= before[start:stop]
+            before[start:stop] = product
+            for total, factor in terms if is_whole else []:
+                total[start:stop] += factor * product
+
         for step in range(1, max(map(len, filters.values()))):
             terms = [(sums[name], c[step]) for name, c in filters.items() if step < len(c)]
-            self._advance(now, before, step == 1, terms if is_whole else [])
+            self._walk.map_products(now, advance)
             before, now = now, before
             for total, factor in [] if is_whole else terms:
                 total += factor * now[rows]
         for total in sums.values():
             total *= self._root[rows]
         return sums
-
-    def _advance(self, now: Singles, before: Singles, first: bool, terms: list[tuple[Singles, Any]]) -> None:
-        """Write the next polynomial over the one before the last, and add multiples of it to the totals of `terms`."""
-
-        def write(start: int, stop: int, product: Singles) -> None:
-            product += self._loop[start:stop] * now[start:stop]
-            if not first:
-                product *= 2
-                product -= before[start:stop]
-            before[start:stop] = product
-            for total, factor in terms:
-                total[start:stop] += factor * product
-
-        self._walk.map_products(now, write)

@@ -163,17 +163,24 @@ def truncated_svd(
     tall = isinstance(X, Matrix) and m <= GRAM_COLUMNS and n >= GRAM_ROWS * m
     if width >= min(n, m) or max(n, m) <= SMALL or tall:
         return _decompose_exactly(X, k, n, run)
-    exponent = scale_exponent(X if isinstance(X, np.ndarray) else X.local.data, run)
-    single = _in_single(X, exponent, run)
+    # in float32, with entries scaled by a power of two so that float32 holds their squares
+    numbers = X if isinstance(X, np.ndarray) else X.local.data
+    exponent = scale_exponent(numbers, run)
+    numbers = scale_by_exponent(numbers, exponent).astype(np.float32)
+    single: Operator | Matrix
+    if isinstance(X, Matrix):
+        single = run.matrix(X.with_values(numbers, symmetric=X.symmetric))
+    else:
+        single = Operator(lambda V: times(numbers, V, run), lambda V: gram(numbers, run, V).astype(V.dtype))
     # the processes over which the columns are spread
     columns = run if isinstance(X, Matrix) and X.halo else run.solo
     if start is None:
         start = rng.standard_normal((m, width), dtype=np.float32)
     back, W, values = _iterate_subspace(single, start[:, :width], k, n_iter, 0.0, run, columns)[1:]
     axes = times(back, W * _inverse(values), columns)
+    axes = np.ascontiguousarray(axes * column_signs(axes, columns))
     # X V rather than basis W S: the same where the iteration has converged, and what new rows will be given
-    scores, axes = _fix_signs(single @ np.ascontiguousarray(axes), axes, axes, columns)
-    return scale_by_exponent(scores, -exponent), np.ascontiguousarray(axes.T)
+    return scale_by_exponent(single @ axes, -exponent), np.ascontiguousarray(axes.T)
 
 
 def operator_svd(operator: Any, start: Array, k: int, run: Run) -> tuple[Array, Floats, Array]:
@@ -206,12 +213,13 @@ def operator_svd(operator: Any, start: Array, k: int, run: Run) -> tuple[Array, 
             run.gather(np.asarray(operator @ np.eye(n)[own], dtype=np.float64))
         )
         U, V = left[own, :k].astype(start.dtype), right[:k].T[own].astype(start.dtype)
-        U, V = _fix_signs(U, V, U, run)
-        return U, values[:k], V
-    basis, back, W, values = _iterate_subspace(operator, start, k, OPERATOR_ROUNDS, OPERATOR_TOL, run, run)
-    U, V = times(basis, W, run), times(back, W * _inverse(values, 1e-7), run)
-    U, V = _fix_signs(U, V, U, run)
-    return U, values, V
+    else:
+        basis, back, W, values = _iterate_subspace(
+            operator, start, k, OPERATOR_ROUNDS, OPERATOR_TOL, run, run
+        )
+        U, V = times(basis, W, run), times(back, W * _inverse(values, 1e-7), run)
+    signs = column_signs(U, run)
+    return U * signs, values[:k], V * signs
 
 
 def orthonormal(Y: Array, run: Run, *, squares: Floats | None = None, out: Array | None = None) -> Array:
@@ -225,9 +233,14 @@ def orthonormal(Y: Array, run: Run, *, squares: Floats | None = None, out: Array
     [[0.6000000238418579], [0.800000011920929]]
     """
     squares = gram(Y, run) if squares is None else squares
-    triangle = _inverse_triangle(squares)
-    if triangle is not None:
-        return times(Y, triangle, run, out=out)
+    try:  # R of Y = QR, from Y'Y = R'R
+        lower = np.linalg.cholesky(squares)
+        diagonal = lower.diagonal()
+        is_full = diagonal.min(initial=1.0) > 1e-3 * diagonal.max(initial=0.0)  # not with NaN
+    except np.linalg.LinAlgError:
+        is_full = False
+    if is_full:
+        return times(Y, np.linalg.inv(lower).T, run, out=out)
     values, axes = eigh(squares)
     return times(Y, axes * _inverse(np.sqrt(np.maximum(values, 0.0))), run, out=out)
 
@@ -257,27 +270,6 @@ def _iterate_subspace(
     return basis, back, W[:, order], np.sqrt(np.maximum(squares[order], 0.0))
 
 
-def _in_single(X: Array | Matrix, exponent: int, run: Run) -> Operator | Matrix:
-    """Return the operator in float32, its entries scaled by a power of two so that float32 holds their squares."""
-    if isinstance(X, np.ndarray):
-        single = scale_by_exponent(X, exponent).astype(np.float32)
-        return Operator(lambda V: times(single, V, run), lambda V: gram(single, run, V).astype(V.dtype))
-    data = scale_by_exponent(X.local.data, exponent).astype(np.float32)
-    return run.matrix(X.with_values(data, symmetric=X.symmetric))
-
-
-def _inverse_triangle(squares: Floats) -> Floats | None:
-    """Return the inverse of R of Y = QR, from Y'Y = R'R; None where Y is not, or hardly, of full rank."""
-    try:
-        lower = np.linalg.cholesky(squares)
-    except np.linalg.LinAlgError:
-        return None
-    diagonal = lower.diagonal()
-    if not diagonal.min(initial=1.0) > 1e-3 * diagonal.max(initial=0.0):  # so that NaN is no full rank
-        return None
-    return np.asarray(np.linalg.inv(lower).T)
-
-
 def _inverse(values: Floats, least: float = 1e-5) -> Floats:
     enough = values > least * max(values.max(initial=0.0), 1e-30)
     return np.divide(1.0, values, out=np.zeros_like(values), where=enough)
@@ -298,7 +290,7 @@ def _decompose_exactly(X: Array | Matrix, k: int, n: int, run: Run) -> tuple[Sin
         sides = np.ascontiguousarray(sides[:, order])
         if not tall:
             sides = rows.T @ sides * _inverse(np.sqrt(np.maximum(squares[order], 0.0)))
-    axes = _fix_signs(sides, sides, sides, run.solo)[1]
+    axes = sides * column_signs(sides, run.solo)
     # X V: a row of zeros stays one, as U S would only nearly
     scores = np.empty((rows.shape[0], k), dtype=np.float32)
 
@@ -311,22 +303,13 @@ def _decompose_exactly(X: Array | Matrix, k: int, n: int, run: Run) -> tuple[Sin
     return scores, np.ascontiguousarray(axes.T, dtype=np.float32)
 
 
-def column_signs(judge: Array, run: Run) -> Floats:
+def column_signs(judge: Array, run: Run) -> Array:
     """Return for each column 1, or -1 where its entry of largest magnitude is negative."""
-    return np.where(_largest(run.gather(_largest(judge)))[0] < 0, -1.0, 1.0)
 
+    def pick_largest(U: Array) -> Array:
+        return np.take_along_axis(U, np.argmax(np.abs(U), axis=0)[None, :], axis=0)
 
-def _fix_signs(left: Array, right: Array, judge: Array, run: Run) -> tuple[Array, Array]:
-    """Turn the signs of columns so that the largest entry of each column of `judge` is positive."""
-    if not judge.shape[1]:
-        return left, right
-    signs = column_signs(judge, run)
-    return (left * signs).astype(left.dtype, copy=False), (right * signs).astype(right.dtype, copy=False)
-
-
-def _largest(U: Array) -> Array:
-    """Return the entry of largest magnitude of every column, as a row."""
-    return np.take_along_axis(U, np.argmax(np.abs(U), axis=0)[None, :], axis=0)
+    return np.where(pick_largest(run.gather(pick_largest(judge)))[0] < 0, -1, 1).astype(judge.dtype)
 
 
 def project(features: Features, axes: Singles, run: Run, *, unit_rows: bool = False) -> Singles:

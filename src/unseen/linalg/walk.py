@@ -11,7 +11,6 @@ determined by a few thousand of its columns, those of nodes drawn by degree (lan
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -219,6 +218,13 @@ def log_walk_columns(
     """Return some columns of log max(1, vol / (b T) (P + ... + P^T) D^-1)."""
     degree, walk = adjacency.row_sums(), adjacency.row_normalized()
     logs = np.empty((adjacency.shape[0], len(columns)), dtype=np.float32)
+
+    def take_logarithms(start: int, stop: int) -> None:
+        part = total[start:stop]
+        np.multiply(part, scale.astype(np.float32), out=part)
+        np.maximum(part, 1, out=part)
+        np.log(part, out=part)
+
     for first in range(0, len(columns), STEP):
         some = columns[first : first + STEP]
         scale = inverse(degree[some]) * (degree.sum() / (negatives * window))  # zero where there is no edge
@@ -229,13 +235,6 @@ def log_walk_columns(
         for _ in range(window):
             at, after = walk.times(at, out=after), at
             total += at
-        walk.run.map_blocks(partial(_take_logarithms, total, scale.astype(np.float32)), len(total))
+        walk.run.map_blocks(take_logarithms, len(total))
         logs[:, first : first + STEP] = total
     return logs
-
-
-def _take_logarithms(total: Singles, scale: Singles, start: int, stop: int) -> None:
-    part = total[start:stop]
-    np.multiply(part, scale, out=part)
-    np.maximum(part, 1, out=part)
-    np.log(part, out=part)
