@@ -24,8 +24,6 @@ from unseen.ids import Array, Floats, Ints, Mask
 
 EXPLICIT_FACTOR = 12
 """W is stored where it cannot have more than this many entries per edge or node: as expensive as the operator."""
-BLOCK_ENTRIES = 4_000_000
-"""Pairs of label sets are matched in blocks of about this many."""
 
 
 @dataclass(frozen=True)
@@ -123,9 +121,9 @@ class LabelledWalk:
             self.degree = self.explicit.row_sums()
             return
         alone = adjacency.run.solo  # what is local is multiplied locally
-        F, K = _middle_factors(A, np.sqrt(self._inverse), groups)
         self._first = alone.matrix(_without(A, groups))
-        self._bags = [tuple(alone.matrix(part) for part in bag) for bag in _batches(F, K, n)]
+        factors = _middle_factors(A, np.sqrt(self._inverse), groups)
+        self._bags = [tuple(alone.matrix(part) for part in bag) for bag in factors]
         self.degree = self.symmetric(np.ones((n, 1)))[:, 0]
 
     def symmetric(self, V: Array) -> Array:
@@ -209,73 +207,29 @@ def _without(matrix: sp.csr_array, groups: Groups) -> sp.csr_array:
 
 def _middle_factors(
     adjacency: sp.csr_array, root: Floats, groups: Groups
-) -> tuple[sp.csr_array, sp.csr_array]:
-    """Return F and K of C_W = F' K F; the rows of F are sorted by middle node, then group."""
-    n = adjacency.shape[0]
+) -> Iterator[tuple[sp.csr_array, sp.csr_array, sp.csr_array]]:
+    """Yield F', K and F of C_W = F' K F for consecutive ranges of middle nodes, so that temporaries are small.
+
+    The rows of F are sorted by middle node, then group.
+    """
+    n, width = adjacency.shape[0], groups.count + 1  # the unlabelled nodes are a group, too, the first one
     middle = np.repeat(np.arange(n), np.diff(adjacency.indptr))
-    width = groups.count + 1
-    key = middle * width + (groups.of_node[adjacency.indices] + 1)
-    pairs, row = np.unique(key, return_inverse=True)
+    pairs, row = np.unique(middle * width + groups.of_node[adjacency.indices] + 1, return_inverse=True)
     shape = (len(pairs), adjacency.shape[1])
     F = sp.csr_array((adjacency.data * root[middle], (row, adjacency.indices)), shape=shape)
-    pair_middle, pair_group = pairs // width, pairs % width - 1
-    left, right = _pairs_at_same_middle(pair_middle, pair_group, groups)
-    K = sp.csr_array((np.ones(len(left)), (left, right)), shape=(len(pairs), len(pairs)))
-    return F, K
-
-
-def _pairs_at_same_middle(middle: Ints, group: Ints, groups: Groups) -> tuple[Ints, Ints]:
-    own = np.arange(len(middle))
-    unlabelled = np.flatnonzero(group < 0)
-    place = np.full(int(middle.max(initial=-1)) + 1, -1, dtype=np.int64)
-    place[middle[unlabelled]] = unlabelled
-    hub = place[middle] if len(middle) else own
-    joined = own[(group >= 0) & (hub >= 0)]
-    left, right = [own, joined, hub[joined]], [own, hub[joined], joined]
-    if groups.related is not None:
-        # Only here may K be larger than F: every two label sets that share a label and meet at a middle node.
-        for some, others in _related_pairs(middle, group, groups):
-            left.append(some)
-            right.append(others)
-    return np.concatenate(left), np.concatenate(right)
-
-
-def _related_pairs(middle: Ints, group: Ints, groups: Groups) -> Iterator[tuple[Ints, Ints]]:
-    """Yield the pairs of different groups that share a label at the same middle node, in blocks."""
-    related: sp.csr_array = groups.related.astype(np.int8)  # type: ignore[union-attr]  # several labels only
-    related.setdiag(0)
-    related.eliminate_zeros()
-    keys = middle * groups.count + group
-    labelled = np.flatnonzero(group >= 0)
-    keys = keys[labelled]
-    sizes = np.diff(related.indptr)[group[labelled]]
-    block_of = np.cumsum(sizes) // BLOCK_ENTRIES
-    for block in np.unique(block_of):
-        inside = np.flatnonzero(block_of == block)
-        count = sizes[inside]
-        within = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
-        other_group = related.indices[np.repeat(related.indptr[group[labelled[inside]]], count) + within]
-        wanted = np.repeat(middle[labelled[inside]], count) * groups.count + other_group
-        place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-        here = keys[place] == wanted
-        yield np.repeat(labelled[inside], count)[here], labelled[place[here]]
-
-
-def _batches(
-    F: sp.csr_array, K: sp.csr_array, size: int
-) -> list[tuple[sp.csr_array, sp.csr_array, sp.csr_array]]:
-    """Return F', K, F of consecutive ranges of middle nodes, about `size` rows each: small temporaries."""
-    if F.shape[0] <= 2 * size:
-        return [(F.T.tocsr().sorted_indices(), K.sorted_indices(), F)]
-    # K is block diagonal: a cut is allowed before row r if no entry joins a row before r with one from r on.
-    reach = np.maximum.accumulate(np.maximum.reduceat(K.indices, K.indptr[:-1]))
-    cuts = [0]
-    for start in range(size, F.shape[0] - size // 2, size):
-        cut = start
-        while cut < F.shape[0] and reach[cut - 1] >= cut:
-            cut = int(reach[cut - 1]) + 1
-        if cuts[-1] < cut < F.shape[0]:
-            cuts.append(cut)
-    cuts.append(F.shape[0])
-    ranges = ((F[a:b], K[a:b, a:b]) for a, b in pairwise(cuts))
-    return [(f.T.tocsr().sorted_indices(), k.sorted_indices(), f) for f, k in ranges]
+    middle, group = np.divmod(pairs, width)
+    linked = sp.lil_array((width, width), dtype=np.int8)
+    linked[0, :] = linked[:, 0] = 1
+    linked[1:, 1:] = sp.eye_array(groups.count) if groups.related is None else groups.related
+    linked = linked.tocsr()
+    place = sp.csr_array((np.arange(1, len(pairs) + 1), (middle, group)), shape=(n, width))
+    size = n if len(pairs) > 2 * n else len(pairs) + 1
+    starts = np.arange(size, len(pairs) - size // 2, size)
+    cuts = np.unique([0, *np.searchsorted(middle, middle[starts - 1], side="right"), len(pairs)])
+    for start, stop in pairwise(cuts.tolist()):
+        own = slice(start, stop)
+        # of each pair: the pairs at the same middle node whose groups are linked to its group
+        joined = sp.csr_array(linked[group[own]].multiply(place[middle[own]]))
+        K = (np.ones(joined.nnz), joined.data - 1 - start, joined.indptr)
+        back = F[own].T.tocsr().sorted_indices()
+        yield back, sp.csr_array(K, shape=(stop - start, stop - start)), F[own]

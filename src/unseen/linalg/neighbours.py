@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from unseen.engine.comm import Halo, Layout
 from unseen.engine.run import Run
 from unseen.engine.sparse import Matrix, spread_matrix
-from unseen.ids import Array, Floats, Ints, Keys, Mask
+from unseen.ids import Array, Ints, Keys, Mask
 from unseen.linalg.labelled import Groups
 
 ROWS, DISTANCES = 1024, 1 << 23
@@ -86,7 +86,25 @@ def nearest_in_class(U: Array, groups: Groups, k: int, run: Run) -> Neighbours:
         if len(pool) > 1
         for rows in np.array_split(members, -(-len(members) // max(1, min(ROWS, DISTANCES // len(pool)))))
     ]
-    return _concatenate(run.map_items(lambda block: (block[0], _nearest_block(U, *block, k)), blocks))
+
+    def search(block: tuple[Ints, Ints]) -> tuple[Ints, Ints]:
+        rows, pool = block
+        keep = min(k + SPARE, len(pool) - 1)
+        right = U[pool]
+        score = U[rows] @ right.T
+        score *= -2
+        score += np.einsum(
+            "ij,ij->i", right, right
+        )  # the squared distance less that of the row to the origin
+        place = np.minimum(
+            np.searchsorted(pool, rows), len(pool) - 1
+        )  # of a row itself, where it is in the pool
+        inside = np.flatnonzero(pool[place] == rows)
+        score[inside, place[inside]] = np.inf
+        among = pool[np.argpartition(score, keep - 1, axis=1)[:, :keep]]
+        return rows, _pick_nearest(U, rows, among, min(k, len(pool) - 1))
+
+    return _concatenate(run.map_items(search, blocks))
 
 
 def nearest_of_candidates(U: Array, candidates: sp.csr_array, k: int, run: Run) -> Neighbours:
@@ -100,7 +118,7 @@ def nearest_of_candidates(U: Array, candidates: sp.csr_array, k: int, run: Run) 
     def search(rows: Ints) -> tuple[Ints, Ints]:
         place = candidates.indptr[rows][:, None] + np.arange(sizes[rows[0]])
         among = candidates.indices[place].astype(np.int64)
-        return rows, _best(among, _exact_squared(U, rows, among), k)
+        return rows, _pick_nearest(U, rows, among, k)
 
     return _concatenate(run.map_items(search, blocks))
 
@@ -189,27 +207,10 @@ def draw_candidates(groups: Groups, keys: Keys, count: int, *, only: Mask | None
     return drawn
 
 
-def _nearest_block(U: Array, rows: Ints, pool: Ints, k: int) -> Ints:
-    k = min(k, len(pool) - 1)
-    keep = min(k + SPARE, len(pool) - 1)
-    right = U[pool]
-    score = U[rows] @ right.T
-    score *= -2
-    score += np.einsum("ij,ij->i", right, right)  # the squared distance less that of the row to the origin
-    place = np.minimum(np.searchsorted(pool, rows), len(pool) - 1)  # of a row itself, where it is in the pool
-    inside = np.flatnonzero(pool[place] == rows)
-    score[inside, place[inside]] = np.inf
-    among = pool[np.argpartition(score, keep - 1, axis=1)[:, :keep]]
-    return _best(among, _exact_squared(U, rows, among), k)
-
-
-def _exact_squared(U: Array, rows: Ints, among: Ints) -> Floats:
+def _pick_nearest(U: Array, rows: Ints, among: Ints, k: int) -> Ints:
+    """Return the `k` nearest of the candidates in each row of `among`, by exact distances."""
     difference = U[among] - U[rows][:, None, :]
-    squared: Floats = np.einsum("ijk,ijk->ij", difference, difference, dtype=np.float64)
-    return squared
-
-
-def _best(among: Ints, squared: Floats, k: int) -> Ints:
+    squared = np.einsum("ijk,ijk->ij", difference, difference, dtype=np.float64)
     order = np.lexsort((among, squared), axis=1)[:, :k]
     return np.take_along_axis(among, order, axis=1)
 
