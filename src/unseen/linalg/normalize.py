@@ -111,26 +111,25 @@ def are_measured(features: Features, run: Run | None = None) -> Mask:
     >>> are_measured(np.array([[1e4, 0.0, 0.0], [3e4, 0.0, -1.0], [2e4, 1.0, 0.0]])).tolist()
     [True, False, True]
     """
-    full, negative, _ = _kinds(features, run or Run())
-    return full | negative
+    _, dense, negative, _ = describe_columns(features, run or Run())
+    return dense | negative
 
 
-def count_entries(features: Features, run: Run) -> Floats:
-    """Return for each column how many entries are not zero, negative, and neither 0 nor 1, over all processes."""
+def describe_columns(features: Features, run: Run) -> tuple[Floats, Mask, Mask, int]:
+    """Return of each column the number of entries, whether it is dense and whether one is negative; and all rows."""
+    width = features.shape[1]
 
-    def count(start: int, stop: int) -> Floats:
+    def count(start: int, stop: int) -> Array:
         part = features[start:stop]
+        values = part if isinstance(part, np.ndarray) else part.data
+        marks = values != 0, values < 0, (values != 0) & (values != 1)
         if isinstance(part, np.ndarray):
-            return np.array([np.count_nonzero(each, axis=0) for each in _conditions(part)], dtype=np.float64)
-        width = features.shape[1]
-        return np.array(
-            [np.bincount(part.indices[each], minlength=width) for each in _conditions(part.data)],
-            dtype=np.float64,
-        )
+            return np.array([np.count_nonzero(mark, axis=0) for mark in marks])
+        return np.array([np.bincount(part.indices[mark], minlength=width) for mark in marks])
 
-    nothing = np.zeros((3, features.shape[1]))
-    counts: Floats = run.total([nothing, *run.map_blocks(count, wide_cuts(features.shape[0]))])
-    return counts
+    cuts, n = wide_cuts(features.shape[0]), run.count(features.shape[0])
+    used, negative, other = run.sum_blocks(count, cuts, np.zeros((3, width)))
+    return used, (used > n / 2) & (other > 0), negative > 0, n
 
 
 def wide_cuts(n: int) -> list[tuple[int, int]]:
@@ -144,17 +143,6 @@ def wide_cuts(n: int) -> list[tuple[int, int]]:
     return [(start, min(start + WIDE_ROWS, n)) for start in range(0, n, WIDE_ROWS)]
 
 
-def _conditions(values: Array) -> tuple[Mask, Mask, Mask]:
-    return values != 0, values < 0, (values != 0) & (values != 1)
-
-
-def _kinds(features: Features, run: Run) -> tuple[Mask, Mask, int]:
-    """Return which columns are dense, which have a negative entry, and the number of rows."""
-    used, negative, other = count_entries(features, run)
-    n = run.count(features.shape[0])
-    return (used > n / 2) & (other > 0), negative > 0, n
-
-
 def column_scale(features: Features, run: Run) -> Floats | None:
     """Return mean and deviation of each column that is dense or negative, 0 and 1 of others; None where all have these.
 
@@ -166,17 +154,17 @@ def column_scale(features: Features, run: Run) -> Floats | None:
     [[20000.0, 0.0], [8165.0, 1.0]]
     >>> column_scale(np.eye(3), Run())
     """
-    full, negative, n = _kinds(features, run)
-    if not (full | negative).any():
+    _, dense, negative, n = describe_columns(features, run)
+    if not (dense | negative).any():
         return None
-    mean = np.where(full, run.total([np.asarray(features.sum(axis=0, dtype=np.float64)).ravel()]) / n, 0.0)
+    mean = np.where(dense, run.total([np.asarray(features.sum(axis=0, dtype=np.float64)).ravel()]) / n, 0.0)
     if isinstance(features, np.ndarray):
         squares = np.square(features - mean).sum(axis=0)
     else:  # entries that are not stored are 0, and mean^2 away from the mean
         entries = np.square(features.data - mean[features.indices]) - np.square(mean)[features.indices]
         squares = np.bincount(features.indices, entries, len(mean)) + features.shape[0] * np.square(mean)
     deviation = np.sqrt(np.maximum(run.total([squares]) / n, 0.0))
-    touched = (full | negative) & (deviation > 0)
+    touched = (dense | negative) & (deviation > 0)
     scale = np.array([mean, np.where(touched, deviation, 1.0)])
     return None if np.allclose(scale, [[0.0], [1.0]], atol=1e-6) else scale
 

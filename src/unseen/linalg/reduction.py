@@ -17,7 +17,7 @@ from unseen.engine.run import Run
 from unseen.engine.sparse import inverse
 from unseen.graph import Features
 from unseen.ids import Array, Floats, Singles
-from unseen.linalg.normalize import are_measured, count_entries, l2_rows, wide_cuts
+from unseen.linalg.normalize import describe_columns, l2_rows, wide_cuts
 from unseen.linalg.svd import column_signs, eigh, gram, truncated_svd
 
 STREAMED_ROWS = 30_000
@@ -41,9 +41,9 @@ def column_weights(features: Features, run: Run | None = None) -> Floats:
     [1.0, 0.0]
     """
     run = run or Run()
-    n, used = run.count(features.shape[0]), count_entries(features, run)[0]
+    used, dense, negative, n = describe_columns(features, run)
     weights: Floats = np.log((1 + n) / (1 + used)) + 1
-    measured = are_measured(features, run)
+    measured = dense | negative
     if measured.any():
 
         def moments(start: int, stop: int) -> Floats:
