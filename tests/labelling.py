@@ -99,8 +99,8 @@ class Forked(Client):
 def serve_nodes(path: Path, tell: Any) -> None:
     """Serve until the end; `tell` gets the address."""
     from unseen.explorer.label.server import App, listen, serve
+    from unseen.explorer.label.session import Updater
     from unseen.explorer.label.store import Store, lock_file
-    from unseen.explorer.label.update import Updater
 
     with lock_file(path), listen("127.0.0.1", 0) as sock:
         app = App(PAGE, Store(path, NODES), Updater(None), sock.getsockname())  # type: ignore[arg-type]

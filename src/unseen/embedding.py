@@ -196,7 +196,7 @@ class Embedding(Value):
         >>> [text.get_text() for text in axes.get_legend().get_texts()]
         ['c0', 'c1', 'c2']
         """
-        from unseen.explorer.plot import plot_map
+        from unseen.explorer.layout import plot_map
 
         return plot_map(self, colour, ax=ax, random_state=random_state)
 

@@ -18,13 +18,13 @@ import scipy.sparse as sp
 import unseen
 from unseen.discovery.truth import Truth
 from unseen.errors import install_hint
-from unseen.explorer import Subject, build_page, explore, palette, render_page, write_explorer
+from unseen.explorer import Subject, build_page, explore, render_page, write_explorer
 from unseen.explorer import build as building
-from unseen.explorer import edges as joining
+from unseen.explorer.colours import PALETTE
 from unseen.explorer.content import as_json
 from unseen.explorer.content import unpack as numbers
 from unseen.explorer.layout import lay_out
-from unseen.explorer.words import describe_features
+from unseen.explorer.nodes import describe_features
 
 
 def two_columns(n: int, ids: object = None) -> unseen.Embedding:
@@ -150,7 +150,7 @@ def test_nodes_that_only_the_graph_or_only_the_embedding_has(caplog: pytest.LogC
 
 
 def test_too_many_edges_keep_the_strongest(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(joining, "MAX_EDGES", 12)
+    monkeypatch.setattr("unseen.explorer.nodes.MAX_EDGES", 12)
     weights = np.triu(np.arange(64.0).reshape(8, 8), 1)
     graph = unseen.Graph.from_scipy(sp.csr_array(weights + weights.T))
     page = build_page(Subject(two_columns(8), graph), title="t")
@@ -274,19 +274,19 @@ def _lab(colour: str, sight: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_colours_can_be_seen_and_told_apart(theme: str) -> None:
-    ground = palette.MAP[theme]
-    for colour in (*palette.CLASSES[theme], *palette.STEPS[theme], palette.QUIET[theme]):
+    ground = PALETTE["map"][theme]
+    for colour in (*PALETTE["classes"][theme], *PALETTE["steps"][theme], PALETTE["quiet"][theme]):
         assert contrast(colour, ground) >= 3
     for sight in SIGHT.values():
-        places = [_lab(colour, sight) for colour in palette.CLASSES[theme][: palette.SAFE]]
+        places = [_lab(colour, sight) for colour in PALETTE["classes"][theme][: PALETTE["safe"]]]
         assert min(np.linalg.norm(a - b) for a, b in itertools.combinations(places, 2)) > 17
-        light = [contrast(colour, ground) for colour in palette.STEPS[theme]]
+        light = [contrast(colour, ground) for colour in PALETTE["steps"][theme]]
         assert light == sorted(light)  # the scale reads in black and white too
 
 
 def test_the_style_uses_the_backgrounds_the_palette_was_made_for() -> None:
     style = (Path(building.__file__).parent / "page" / "style.css").read_text("utf-8")
-    assert re.findall(r"--map: (#\w+)", style) == [palette.MAP["light"], palette.MAP["dark"]]
+    assert re.findall(r"--map: (#\w+)", style) == list(PALETTE["map"].values())
 
 
 @pytest.mark.slow

@@ -12,13 +12,11 @@ import scipy.sparse as sp
 
 import unseen
 from unseen.explorer import Subject, build_page, layout
-from unseen.explorer.colourings import make_colourings, read_attributes
-from unseen.explorer.content import category
+from unseen.explorer.colours import category, make_colourings, read_attributes
 from unseen.explorer.content import unpack as numbers
-from unseen.explorer.edges import collect_edges, list_nearest, place_other_types
-from unseen.explorer.explore import prepare
 from unseen.explorer.layout import lay_out, nearest
-from unseen.explorer.words import describe_features
+from unseen.explorer.nodes import collect_edges, describe_features, list_nearest, place_other_types
+from unseen.explorer.subject import prepare
 
 
 def test_the_nearest_are_those_of_all_distances() -> None:
@@ -51,7 +49,7 @@ def test_many_nodes_are_placed_beside_landmarks(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_nearest_nodes_of_many_are_left_out_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("unseen.explorer.edges.MANY", 20)
+    monkeypatch.setattr("unseen.explorer.nodes.MANY", 20)
     page = build_page(Subject(unseen.Embedding(np.random.default_rng(0).normal(size=(21, 2)))), title="t")
     assert page["near"] is None
     assert page["notes"] == ["Of more than 20 nodes the nearest in vector space are not listed."]
@@ -68,7 +66,7 @@ def test_a_huge_page_leaves_out_features_and_reasons(
 
 
 def test_features_of_many_nodes_are_fewer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("unseen.explorer.words.ENTRIES", 100)
+    monkeypatch.setattr("unseen.explorer.nodes.ENTRIES", 100)
     words = describe_features(sp.csr_array(np.ones((50, 9))), None)
     assert (numbers(words["counts"]) == 2).all()
     assert (numbers(words["total"]) == 9).all()  # so that the page can say how many more there are
@@ -94,7 +92,7 @@ def test_edges_keep_relation_direction_and_sign(authors: unseen.Graph) -> None:
         [unseen.Relation("r", None, None, signed, directed=True)], ["a", "b", "c"]
     )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("unseen.explorer.edges.MAX_EDGES", 1)
+        patch.setattr("unseen.explorer.nodes.MAX_EDGES", 1)
         kept = collect_edges(few, notes)[0]
     assert numbers(kept["values"]).tolist() == [2]  # the stronger one, whatever its sign
     assert "keeps 1: the 1 strongest" in notes[0]

@@ -17,8 +17,8 @@ import pytest
 
 from labelling import NODES, PAGE, Forked, served
 from unseen.explorer.label.server import MAX_BODY, App
+from unseen.explorer.label.session import Updater
 from unseen.explorer.label.store import Store
-from unseen.explorer.label.update import Updater
 from waiting import DEADLINE, wait_for
 
 pytestmark = [pytest.mark.slow, pytest.mark.processes]
@@ -252,9 +252,9 @@ def test_answers_to_questions_of_the_page_keep_how_they_were_drawn(path):
     questions = [{"node": "n4", "drawn": "random", "pool": 6}, {"node": "n5", "drawn": "score", "pool": None}]
     app = App({**PAGE, "suggestions": questions}, Store(path, NODES), Updater(None), ("127.0.0.1", 1))
     assert app.session.state()["certificate"]["n_answers"] == 0
-    state = app.act("answers", b'{"node": "n4", "label": "green"}')
-    app.act("answers", b'{"node": "n5", "label": "green"}')
-    app.act("answers", b'{"node": "n6", "label": "green"}')  # nobody asked about it
+    state = app.session.act("answers", {"node": "n4", "label": "green"})
+    app.session.act("answers", {"node": "n5", "label": "green"})
+    app.session.act("answers", {"node": "n6", "label": "green"})  # nobody asked about it
     assert state["certificate"]["n_answers"] == 1
     assert state["changes"] == [["n4", [("green",), "", "random", 6]]]
     app.store.fold()

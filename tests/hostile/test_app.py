@@ -16,7 +16,8 @@ import pytest
 
 import unseen
 from labelling import served
-from unseen.explorer.label.update import UpdateJob, Updater
+from unseen.explorer.label.session import Updater
+from unseen.explorer.subject import UpdateJob
 from waiting import wait_for
 
 pytestmark = [pytest.mark.slow, pytest.mark.processes]

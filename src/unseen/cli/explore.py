@@ -43,7 +43,7 @@ class PageOptions:
 
     def read(self, files: GraphFiles) -> dict[str, Any]:
         """Return attributes and titles as the page takes them."""
-        from unseen.explorer.colourings import read_attributes, read_titles
+        from unseen.explorer.colours import read_attributes, read_titles
 
         table = None if self.attributes is None else read_attributes(self.attributes)
         if self.title_column is None:
@@ -119,7 +119,7 @@ def find_subject(
 ) -> Subject:
     """Return what a page shows: the embedding and what the labels miss, with a progress bar."""
     from unseen.embedding import Embedding
-    from unseen.explorer.explore import prepare
+    from unseen.explorer.subject import prepare
 
     given: dict[str, Any] = {"embedding" if isinstance(method, Embedding) else "method": method}
     with progress("looking for missing classes") as move:

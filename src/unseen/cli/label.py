@@ -23,7 +23,7 @@ from unseen.params import Limits
 if TYPE_CHECKING:
     from unseen.explorer.content import Content
     from unseen.explorer.label.store import Store
-    from unseen.explorer.label.update import UpdateJob
+    from unseen.explorer.subject import UpdateJob
 
 
 @options.command
@@ -46,8 +46,8 @@ def label(
     for library in ("starlette", "uvicorn"):
         need_library(library, "the labelling app", "label")
     from unseen.explorer.label.server import LOOPBACK, App, listen, serve
+    from unseen.explorer.label.session import Updater
     from unseen.explorer.label.store import check_file, lock_file
-    from unseen.explorer.label.update import Updater
 
     path = _choose_file(source, save, search)
     check_file(path)
@@ -91,7 +91,7 @@ def _prepare(
     from unseen.discovery.audit import doubts_of
     from unseen.explorer import build_page
     from unseen.explorer.label.store import Store
-    from unseen.explorer.label.update import UpdateJob
+    from unseen.explorer.subject import UpdateJob
 
     method = search.choose_method(search.seed)
     data = search.load(source)

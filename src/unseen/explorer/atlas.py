@@ -8,11 +8,12 @@ import numpy as np
 import pyarrow as pa
 
 from unseen.data.ids import id_array
-from unseen.explorer.build import MAX_NODES, Subject, choose_rows
+from unseen.explorer.build import MAX_NODES, choose_rows
 from unseen.explorer.content import unpack
-from unseen.explorer.edges import list_nearest
 from unseen.explorer.layout import Progress, lay_out, leading_columns
-from unseen.ids import Floats, match_ids
+from unseen.explorer.nodes import list_nearest
+from unseen.explorer.subject import Subject
+from unseen.ids import match_ids
 from unseen.randomness import RandomState, as_generator
 
 FLAGS = "--x x --y y --text text --neighbors neighbors"
@@ -26,19 +27,11 @@ def atlas_table(
     random_state: RandomState = 0,
     on_progress: Progress = None,
 ) -> pa.Table:
-    """Return one row per node of the map.
+    """Return one row per node of the map, which is the same as that of :func:`unseen.explorer.build_page`.
 
-    Parameters
-    ----------
-    subject, max_nodes, random_state, on_progress
-        As for :func:`unseen.explorer.build_page`; the map is the same.
-
-    Returns
-    -------
-    pyarrow.Table
-        ``node, x, y, text, neighbors, label``, and with labels ``class, probability, status`` as
-        :meth:`unseen.Discovery.predictions` has them. `neighbors` are the nearest nodes in the embedding: row numbers
-        from 0 and distances. Where nodes have no texts, `text` is the id.
+    Its columns are ``node, x, y, text, neighbors, label``, and with labels ``class, probability, status`` as
+    :meth:`unseen.Discovery.predictions` has them. `neighbors` are the nearest nodes in the embedding: row numbers
+    from 0 and distances; none where there are too many nodes. Where nodes have no texts, `text` is the id.
 
     Examples
     --------
@@ -56,25 +49,26 @@ def atlas_table(
     if graph is not None and graph.texts is not None:
         own = graph.texts[match_ids(ids, graph.node_ids)].tolist()
         names = [text.strip() or name for text, name in zip(own, names, strict=True)]
-    labels = None if subject.labels is None else subject.labels.of_nodes(ids).to_lists()
-    given = ["|".join(labels[node]) if labels and node in labels else None for node in ids.tolist()]
-    table: dict[str, Any] = {"node": id_array(ids), "x": x, "y": y, "text": names}
-    table |= {"neighbors": _list_neighbours(columns), "label": pa.array(given, pa.string())}
+    labels = {} if subject.labels is None else subject.labels.of_nodes(ids).to_lists()
+    given = ["|".join(labels[node]) if node in labels else None for node in ids.tolist()]
+    packed = list_nearest(columns, [])
+    near = np.zeros((len(ids), 0), int)
+    if packed is not None:
+        near = unpack(packed["values"]).reshape(-1, packed["k"])
+    gaps = columns[:, None] - columns[near]
+    distances = np.sqrt(np.einsum("nkd,nkd->nk", gaps, gaps))
+    lists = zip(near.tolist(), distances.tolist(), strict=True)
+    kind = pa.struct({"ids": pa.list_(pa.int64()), "distances": pa.list_(pa.float64())})
+    table: dict[str, Any] = {
+        "node": id_array(ids),
+        "x": x,
+        "y": y,
+        "text": names,
+        "neighbors": pa.array([{"ids": row, "distances": far} for row, far in lists], kind),
+        "label": pa.array(given, pa.string()),
+    }
     if subject.discovery is not None:
         found = subject.discovery.predictions()
         places = match_ids(ids, found["node"].to_numpy(zero_copy_only=False))
         table |= {name: found[name].take(pa.array(places)) for name in ("class", "probability", "status")}
     return pa.table(table)
-
-
-def _list_neighbours(columns: Floats) -> pa.Array:
-    """Return a struct of ids and distances for every row; its lists are empty where neighbours are not listed."""
-    near = list_nearest(columns, [])
-    ids = np.zeros((len(columns), 0), int) if near is None else unpack(near["values"]).reshape(-1, near["k"])
-    gaps = columns[:, None] - columns[ids] if ids.size else np.zeros((*ids.shape, 1))
-    distances = np.sqrt(np.einsum("nkd,nkd->nk", gaps, gaps))
-    kind = pa.struct({"ids": pa.list_(pa.int64()), "distances": pa.list_(pa.float64())})
-    return pa.array(
-        [{"ids": row, "distances": far} for row, far in zip(ids.tolist(), distances.tolist(), strict=True)],
-        kind,
-    )

@@ -1,93 +1,42 @@
-"""From a graph, its labels, vectors and findings to the content of a page."""
+"""From the subject of a page to its content: which nodes are drawn where, and what is known of them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
+from unseen.discovery.result import SENTENCES, Discovery
+from unseen.discovery.sampling import LabelCoverage
 from unseen.discovery.truth import compare
-from unseen.embedding import Embedding
 from unseen.errors import InputError, counted, install_hint, logger
-from unseen.explorer import palette
-from unseen.explorer.colourings import colour_by_label, colour_by_name, colour_by_probability, make_colourings
+from unseen.explorer.colours import PALETTE, SHAPES, colour_nodes, make_colourings
 from unseen.explorer.content import (
     Content,
-    category,
-    colouring,
+    as_content,
+    find_rows,
+    pack,
     pack_lists,
     pack_map,
     pack_probabilities,
     shorten_texts,
 )
-from unseen.explorer.edges import collect_edges, list_nearest, place_other_types
-from unseen.explorer.findings import (
-    TYPICAL,
-    Verdicts,
-    as_content,
-    describe_classes,
-    describe_coverage,
-    error_rates,
-    find_rows,
-    locate_entries,
-)
 from unseen.explorer.layout import FEW, Progress, has_open_tsne, lay_out, leading_columns
-from unseen.explorer.words import describe_features
-from unseen.graph import Graph
+from unseen.explorer.nodes import collect_edges, describe_features, list_nearest, place_other_types
+from unseen.explorer.subject import Subject, common_rows
 from unseen.ids import IdArray, Ints, match_ids
 from unseen.labels import Labels
 from unseen.randomness import RandomState, as_generator
-
-if TYPE_CHECKING:
-    from unseen.discovery.result import Discovery
-    from unseen.discovery.suggest import Suggestion
 
 MAX_NODES = 1_000_000
 """Nodes drawn unless more are asked for."""
 HUGE = 300_000
 """Of more nodes the page leaves out their features and why they got their probabilities."""
+TYPICAL = 10
+"""Members listed for a found class."""
 SLOW_LAYOUT = f"The map is computed by scikit-learn. For openTSNE, which is faster, {install_hint('viz')}"
 """What a page says where openTSNE is missing."""
-
-
-@dataclass(frozen=True, eq=False)
-class Subject:
-    """What a page is about.
-
-    Parameters
-    ----------
-    embedding : Embedding
-        Vectors; nodes of the graph that it lacks are not drawn.
-    graph : Graph or None
-        Edges and features, where there are any.
-    labels : Labels or None
-        What the method saw.
-    truth : Labels or None
-        Labels that were kept from the method, for the reader alone.
-    discovery : Discovery or None
-        What was found.
-    suggestions : sequence of Suggestion or None
-        What to label next.
-    doubts : pyarrow.Table or None
-        Labels that are probably wrong, as :func:`unseen.audit` lists them.
-    attributes : pyarrow.Table or None
-        More to colour by: a column `node`, and any others.
-    titles : mapping or None
-        A title for each node id, which the page shows instead of the id.
-    """
-
-    embedding: Embedding
-    graph: Graph | None = None
-    labels: Labels | None = None
-    truth: Labels | None = None
-    discovery: Discovery | None = None
-    suggestions: Sequence[Suggestion] | None = None
-    doubts: pa.Table | None = None
-    attributes: pa.Table | None = None
-    titles: Mapping[str, str] | None = None
 
 
 def build_page(
@@ -98,32 +47,15 @@ def build_page(
     random_state: RandomState = 0,
     on_progress: Progress = None,
 ) -> Content:
-    """Choose the nodes, lay them out, and gather what is known of them.
+    """Choose the nodes, lay them out, and gather what is known of them: all that the script of a page reads.
 
-    Parameters
-    ----------
-    subject : Subject
-        What the page is about.
-    title : str
-        Its heading.
-    max_nodes : int
-        Of more nodes than this a random sample is drawn, with all that the panel names.
-    random_state : None, int or Generator
-        Seed of the sample and of the map.
-    on_progress : callable or None
-        Called with the progress of the map.
-
-    Returns
-    -------
-    dict
-        All that the page shows, as its script reads it; a part is None where there is nothing to show. Rows are the
-        nodes drawn; `edges` has each kind of edges once, `near` the nearest rows in vector space, `labels` what the
-        method saw, `truth` what it did not.
+    A part is None where there is nothing to show. Rows are the nodes drawn; `edges` has each kind of edges once, `near`
+    the nearest rows in vector space, `labels` what the method saw, `truth` what it did not.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> page = build_page(Subject(Embedding(np.eye(4))), title="Four nodes")
+    >>> import unseen
+    >>> page = build_page(Subject(unseen.Embedding(np.eye(4))), title="Four nodes")
     >>> page["ids"]
     ['0', '1', '2', '3']
     """
@@ -137,84 +69,38 @@ def build_page(
     columns = leading_columns(subject.embedding.vectors[rows], rng)
     positions = lay_out(columns, rng, on_progress=on_progress)
     near = list_nearest(columns, notes)
-    graph, types = subject.graph, None
-    if graph is not None:
-        ids, positions, types = place_other_types(graph, ids, positions, max_nodes, rng)
-        graph = graph.subgraph(match_ids(ids, graph.node_ids))
-    features = None if graph is None or len(ids) > HUGE else graph.features
+    total, edges = len(subject.embedding.node_ids), ""
+    of_graph: Content = dict.fromkeys(("texts", "types", "edges", "features"))
+    if subject.graph is not None:
+        total, edges = subject.graph.n_nodes, f", {counted(subject.graph.n_edges, 'edge')}"
+        ids, positions, of_graph["types"] = place_other_types(subject.graph, ids, positions, max_nodes, rng)
+        graph = subject.graph.subgraph(match_ids(ids, subject.graph.node_ids))
+        of_graph |= {"texts": shorten_texts(graph.texts, notes), "edges": collect_edges(graph, notes)}
+        if graph.features is not None and len(ids) <= HUGE:
+            of_graph["features"] = describe_features(graph.features, graph.feature_names)
     if len(ids) > HUGE:
         notes.append(f"Of more than {HUGE:,} nodes the page keeps neither features nor reasons.")
+    nodes = counted(total, "node") + ("" if len(ids) == total else f" ({len(ids):,} of them drawn)")
+    names, titles = [str(node) for node in ids.tolist()], subject.titles
     return {
         "title": title,
-        "subtitle": _subtitle(subject, len(ids)),
+        "subtitle": f"{nodes}{edges}. Embedding by {subject.embedding.method or 'another tool'}, map by t-SNE: "
+        "close nodes are similar.",
         "notes": notes,
-        "ids": [str(node) for node in ids.tolist()],
-        "texts": None if graph is None else shorten_texts(graph.texts, notes),
-        "titles": None
-        if subject.titles is None
-        else [subject.titles.get(str(node), "") for node in ids.tolist()],
+        "ids": names,
+        "titles": None if titles is None else [titles.get(name, "") for name in names],
+        **of_graph,
         **pack_map(positions),
         **findings(subject, ids),
         "attributes": [] if subject.attributes is None else make_colourings(subject.attributes, ids),
-        "types": types,
         "near": near,
-        "edges": None if graph is None else collect_edges(graph, notes),
-        "features": None
-        if graph is None or features is None
-        else describe_features(features, graph.feature_names),
-        "palette": {
-            "classes": palette.CLASSES,
-            "safe": palette.SAFE,
-            "steps": palette.STEPS,
-            "quiet": palette.QUIET,
-            "map": palette.MAP,
-        },
-        "shapes": palette.SHAPES,
+        "palette": PALETTE,
+        "shapes": SHAPES,
     }
-
-
-def findings(subject: Subject, ids: IdArray) -> Content:
-    """Return what changes on a page with the labels; `ids` are the nodes drawn."""
-    labels = None if subject.labels is None else subject.labels.of_nodes(ids)
-    truth = None if subject.truth is None else subject.truth.of_nodes(ids)
-    discovery, suggestions = subject.discovery, subject.suggestions
-    verdicts = None if discovery is None else Verdicts(discovery, ids, labels)
-    colourings = _colourings(len(ids), labels, truth, verdicts)
-    return {
-        "start": colourings[0]["key"],
-        "colourings": colourings,
-        "labels": _label_lists(labels),
-        "statuses": []
-        if labels is None
-        else [[str(node), status] for node, status in labels.answers.items()],
-        "certificate": None if subject.labels is None else subject.labels.certificate().to_dict(),
-        "truth": _label_lists(truth),
-        "comparison": _compare_with_truth(subject),
-        "probability": None if verdicts is None else pack_probabilities(verdicts.probability),
-        "evidence": None if verdicts is None or len(ids) > HUGE else verdicts.evidence,
-        "found": None if discovery is None else describe_classes(discovery, ids),
-        "audit": describe_coverage(discovery, subject.labels),
-        "selfTest": None if discovery is None else as_content(discovery.self_test),
-        "rates": None if discovery is None else error_rates(discovery, ids),
-        "suggestions": None
-        if suggestions is None
-        else locate_entries([asdict(each) for each in suggestions], ids),
-        "doubts": None if subject.doubts is None else locate_entries(subject.doubts.to_pylist(), ids),
-    }
-
-
-def _compare_with_truth(subject: Subject) -> str | None:
-    """Return how many of the flagged nodes belong to hidden classes; None if no unlabelled node has a true label."""
-    if subject.discovery is None or subject.truth is None:
-        return None
-    try:
-        return compare(subject.discovery, subject.truth).summary()
-    except InputError:
-        return None
 
 
 def choose_rows(subject: Subject, max_nodes: int, rng: np.random.Generator, notes: list[str]) -> Ints:
-    """Return the rows of the embedding that are drawn."""
+    """Return the rows of the embedding that are drawn: all, or a sample that has all that the panels name."""
     embedding, graph = subject.embedding, subject.graph
     if max_nodes < 1:
         msg = f"`max_nodes` must be at least 1, got {max_nodes}"
@@ -230,7 +116,7 @@ def choose_rows(subject: Subject, max_nodes: int, rng: np.random.Generator, note
                 logger.warning("%s", notes[-1])
     if len(rows) <= max_nodes:
         return rows
-    named = [s.node for s in subject.suggestions or ()]
+    named = [each.node for each in subject.suggestions or ()]
     if subject.discovery is not None:
         named += [node for each in subject.discovery.classes for node in each.members[:TYPICAL]]
     must = np.unique(find_rows(named, embedding.node_ids))
@@ -244,69 +130,127 @@ def choose_rows(subject: Subject, max_nodes: int, rng: np.random.Generator, note
     return sample
 
 
-def common_rows(embedding: Embedding, graph: Graph) -> Ints:
-    """Return the rows of the embedding whose nodes the graph has; none at all is an error."""
-    inside = match_ids(embedding.node_ids, graph.node_ids)
-    if (inside < 0).all():
-        msg = (
-            f"no node of the embedding is in the graph: the first are {embedding.node_ids[0]!r} there and "
-            f"{graph.node_ids[0]!r} here; give the graph that the vectors were made of"
+def findings(subject: Subject, ids: IdArray) -> Content:
+    """Return what changes on a page with the labels; `ids` are the nodes drawn."""
+    labels = None if subject.labels is None else subject.labels.of_nodes(ids)
+    truth = None if subject.truth is None else subject.truth.of_nodes(ids)
+    discovery, columns = subject.discovery, None
+    found = dict.fromkeys(("comparison", "probability", "evidence", "found", "selfTest", "rates"))
+    if discovery is not None:
+        probability, likely, group = (
+            _column_of(discovery.nodes, name, ids) for name in ("unseen_probability", "likely_class", "group")
         )
-        raise InputError(msg)
-    return np.flatnonzero(inside >= 0)
+        if labels is not None:
+            for row in labels.labelled.tolist():  # what is known needs no guess
+                likely[row] = labels.classes[labels.indicator.indices[labels.indicator.indptr[row]]]
+        columns = np.array(probability, dtype=np.float64), likely, group  # None becomes NaN
+        found |= {
+            "comparison": _compare_with_truth(discovery, subject.truth),
+            "probability": pack_probabilities(columns[0]),
+            "evidence": None if len(ids) > HUGE else _describe_evidence(discovery, ids),
+            "found": _describe_classes(discovery, ids),
+            "selfTest": as_content(discovery.self_test),
+            "rates": _describe_rates(discovery, ids),
+        }
+    classes = () if discovery is None else discovery.classes
+    colourings = colour_nodes(len(ids), labels, truth, classes, columns)
+    answers = {} if labels is None else labels.answers
+    suggestions, doubts = subject.suggestions, subject.doubts
+    return {
+        **found,
+        "start": colourings[0]["key"],
+        "colourings": colourings,
+        "labels": _pack_labels(labels),
+        "statuses": [[str(node), status] for node, status in answers.items()],
+        "certificate": None if subject.labels is None else subject.labels.certificate().to_dict(),
+        "truth": _pack_labels(truth),
+        "suggestions": None
+        if suggestions is None
+        else _locate([each.to_dict() for each in suggestions], ids),
+        "doubts": None if doubts is None else _locate(doubts.to_pylist(), ids),
+        "audit": _describe_coverage(discovery, subject.labels),
+    }
 
 
-def _label_lists(labels: Labels | None) -> Content | None:
+def _column_of(table: Any, name: str, ids: IdArray) -> list[Any]:
+    """Return what a table with a column `node` says of the nodes drawn, None where it has no row."""
+    rows = match_ids(ids, table.column("node").to_numpy(zero_copy_only=False)).tolist()
+    values = table.column(name).to_pylist()
+    return [values[row] if row >= 0 else None for row in rows]
+
+
+def _locate(entries: list[Content], ids: IdArray) -> list[Content]:
+    """Return suggestions, or doubtful labels, each with the row of its node on the page, None where it is not drawn."""
+    rows = find_rows([each["node"] for each in entries], ids).tolist()
+    return [
+        {**as_content(each), "node": str(each["node"]), "row": row if row >= 0 else None}
+        for each, row in zip(entries, rows, strict=True)
+    ]
+
+
+def _pack_labels(labels: Labels | None) -> Content | None:
     if labels is None:
         return None
     return pack_lists(np.diff(labels.indicator.indptr), labels.indicator.indices, labels.classes)
 
 
-def _colourings(
-    n: int, labels: Labels | None, truth: Labels | None, verdicts: Verdicts | None
-) -> list[Content]:
-    """Return the ways to colour, the most telling first; a class looks the same in all of them."""
-    classes = [*(labels.classes if labels else ()), *(truth.classes if truth else ())]
-    number = {name: k for k, name in enumerate(dict.fromkeys(classes))}
-    colourings: list[Content] = []
-    if verdicts is not None:
-        classes_seen = {name: category(name, number[name]) for name in (labels.classes if labels else ())}
-        groups = {
-            each.group: category(each.group, group=k, caption=", ".join(each.caption[:3]))
-            for k, each in enumerate(verdicts.classes)
-        }
-        # faded, so that found groups stand out
-        shared = {f"class {k}": {**v, "muted": bool(groups)} for k, v in classes_seen.items()}
-        shared |= {f"group {k}": v for k, v in groups.items()}
-        keys = [
-            f"group {group}" if group else None if likely is None else f"class {likely}"
-            for group, likely in zip(verdicts.group, verdicts.likely, strict=True)
-        ]
-        if groups:
-            colourings.append(
-                colour_by_name("overview", "Predicted or candidate class", keys, shared, "unknown")
-            )
-    if labels is not None:
-        colourings.append(colour_by_label("label", "Label", labels, number))
-    if verdicts is not None:
-        colourings.append(
-            colour_by_name("predicted", "Predicted class", verdicts.likely, classes_seen, "unknown")
-        )
-        colourings.append(colour_by_probability(verdicts.probability))
-        if groups:
-            colourings.append(
-                colour_by_name("group", "Candidate class", verdicts.group, groups, "in no group")
-            )
-    if truth is not None:
-        colourings.append(colour_by_label("truth", "True label", truth, number))
-    if not colourings:  # nothing is known of the nodes: they look alike
-        colourings.append(colouring("node", "Nothing", [category("node")], np.zeros(n, dtype=np.int64)))
-    return colourings
+def _compare_with_truth(discovery: Discovery, truth: Labels | None) -> str | None:
+    """Return how many of the flagged nodes belong to hidden classes; None if no unlabelled node has a true label."""
+    try:
+        return None if truth is None else compare(discovery, truth).summary()
+    except InputError:
+        return None
 
 
-def _subtitle(subject: Subject, drawn: int) -> str:
-    graph, method = subject.graph, subject.embedding.method
-    edges = "" if graph is None else f", {counted(graph.n_edges, 'edge')}"
-    total = len(subject.embedding.node_ids) if graph is None else graph.n_nodes
-    nodes = counted(total, "node") + ("" if drawn == total else f" ({drawn:,} of them drawn)")
-    return f"{nodes}{edges}. Embedding by {method or 'another tool'}, map by t-SNE: close nodes are similar."
+def _describe_evidence(discovery: Discovery, ids: IdArray) -> Content:
+    """Return why nodes got their probabilities; ranks run from 0 to 254, 255 is none."""
+    parts = [part for part in SENTENCES if part in discovery.evidence.column_names]
+    ranks = np.array([_column_of(discovery.evidence, part, ids) for part in parts], dtype=np.float64).T
+    sentences = [dict(zip(("strong", "weak"), SENTENCES[part], strict=True)) for part in parts]
+    return {"parts": sentences, "ranks": pack(np.where(np.isnan(ranks), 255, ranks * 254))}
+
+
+def _describe_classes(discovery: Discovery, ids: IdArray) -> Content:
+    """Return how many classes were found and their descriptions; members and questions as rows of the page."""
+    classes = []
+    for each in discovery.classes:
+        rows = find_rows(each.members[:TYPICAL], ids)
+        classes.append({**as_content(replace(each, members=())), "members": rows[rows >= 0].tolist()})
+    curve = tuple(point for point in discovery.count.curve if np.isfinite(point[1]))
+    count = as_content(replace(discovery.count, curve=curve)) if discovery.has_number else None
+    rows = find_rows(discovery.questions, ids)
+    questions = rows[rows >= 0].tolist()
+    return {"count": count, "classes": classes, "failed": not discovery.has_estimate, "questions": questions}
+
+
+def _describe_rates(discovery: Discovery, ids: IdArray) -> Content:
+    """Return bounds for every position of a slider, and lists at several error rates; `q` is that of each node."""
+    sentence = discovery.new_nodes.sentence
+    if not discovery.guarantee.holds:
+        return {"holds": False, "sentence": sentence}
+    probability = discovery.nodes.column("unseen_probability").to_numpy()
+    places = [k / 100 for k in range(100)]
+    lists = [discovery.select(fdr) for fdr in dict.fromkeys((0.05, discovery.fdr, 0.2))]
+    return {
+        "holds": True,
+        "sentence": sentence,
+        "above": [int((probability > place).sum()) for place in places],
+        "at_most_false": [discovery.at_most_false(place) for place in places],
+        "lists": [{"fdr": each.fdr, "sentence": each.sentence} for each in lists],
+        "q": pack_probabilities(np.array(_column_of(discovery.evidence, "q_value", ids), dtype=np.float64)),
+    }
+
+
+def _describe_coverage(discovery: Discovery | None, labels: Labels | None) -> Content | None:
+    """Return what the labels cover; without discovery, their counts alone."""
+    if discovery is not None:
+        coverage = discovery.coverage
+        if not discovery.has_number:
+            coverage = replace(coverage, expected_unseen=np.nan, expected_if_hard=np.nan)
+    elif labels is not None:
+        counts = tuple(zip(labels.classes, labels.counts.tolist(), strict=True))
+        coverage = LabelCoverage(counts, labels.n_nodes, len(labels.labelled), None, None, None, np.nan, ())
+    else:
+        return None
+    content: Content = as_content(coverage)
+    return content

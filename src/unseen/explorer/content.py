@@ -1,22 +1,19 @@
-"""What a page carries, as its script reads it: one JSON object whose arrays are base64 of short integers, to be small.
-
-Whatever is None is left out of the page.
-"""
+"""What a page carries, as its script reads it: one JSON object whose arrays are base64 of short integers."""
 
 from __future__ import annotations
 
 import base64
 import json
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from dataclasses import asdict, is_dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from unseen.errors import counted
-from unseen.explorer.palette import CLASSES, SAFE, SHAPES
-from unseen.ids import Array, Floats, Ints
+from unseen.ids import Array, Floats, IdArray, Ints, match_ids
 
 Content = dict[str, Any]
 
@@ -24,60 +21,6 @@ NONE = 65535
 """A probability that is not there; those that are run from 0 to 10,000."""
 MAX_TEXT_BYTES = 20_000_000
 """Bytes of text in a page; where there are more, long texts are shortened."""
-
-
-def category(
-    name: str,
-    number: int = 0,
-    *,
-    caption: str = "",
-    quiet: bool = False,
-    hollow: bool = False,
-    step: int | None = None,
-    group: int | None = None,
-) -> Content:
-    """Return one entry of a legend.
-
-    Parameters
-    ----------
-    name : str
-        What the legend says.
-    number : int
-        Which colour and shape it takes; equal numbers look alike in every colouring.
-    caption : str
-        What is added to the name of a found class.
-    quiet : bool
-        Whether its nodes stay in the background.
-    hollow : bool
-        Whether its nodes are rings, where the first step of a scale looks much like the background.
-    step : int or None
-        Its place on the scale of probabilities, which has colours of its own.
-    group : int or None
-        Which of the found groups it is; these take colours that classes take last.
-
-    Examples
-    --------
-    >>> category("mail", 8)["shape"]
-    1
-    """
-    hues = len(CLASSES["light"])
-    colour = (number if group is None else -1 - group) % hues
-    shape = number // SAFE if group is None else group // hues
-    shape = 0 if quiet or step is not None else shape % len(SHAPES)
-    shape = SHAPES.index("ring") if hollow else shape
-    entry = {"name": name, "caption": caption, "quiet": quiet, "colour": colour, "shape": shape}
-    entry |= {} if step is None else {"step": step}
-    return entry if group is None else {**entry, "group": True}
-
-
-def colouring(key: str, name: str, categories: Iterable[Content], codes: Ints) -> Content:
-    """Return one way to colour the map: a category for every node, by its number."""
-    return {"key": key, "name": name, "categories": list(categories), "codes": pack(codes)}
-
-
-def pack_lists(counts: Ints, values: Ints, names: Sequence[str] = ()) -> Content:
-    """Return lists of different lengths, one per node: how long each is, all entries, and what these are called."""
-    return {"counts": pack(counts), "values": pack(values), "names": names}
 
 
 def pack(values: npt.ArrayLike, kind: str | None = None) -> str:
@@ -106,6 +49,11 @@ def unpack(text: str) -> npt.NDArray[Any]:
     [0, 256]
     """
     return np.frombuffer(base64.b64decode(text[2:]), dtype=f"<{text[:2]}")
+
+
+def pack_lists(counts: Ints, values: Ints, names: Sequence[str] = ()) -> Content:
+    """Return lists of different lengths, one per node: how long each is, all entries, and what these are called."""
+    return {"counts": pack(counts), "values": pack(values), "names": names}
 
 
 def pack_probabilities(probability: Floats) -> str:
@@ -147,6 +95,24 @@ def shorten_texts(texts: Array | None, notes: list[str]) -> list[str] | None:
         f"The texts are too long for a page: it shows the first {counted(most, 'character')} of each."
     )
     return [text if len(text) <= most else f"{text[:most]}…" for text in shown]
+
+
+def find_rows(nodes: Sequence[object], ids: IdArray) -> Ints:
+    """Return the row of each node among `ids`, -1 where it is not there."""
+    return match_ids(np.array([str(node) for node in nodes], dtype=object), ids)
+
+
+def as_content(value: Any) -> Any:
+    """Return a result, or a dictionary of results, with short numbers; one that is not finite is None."""
+    if is_dataclass(value) and not isinstance(value, type):
+        value = asdict(value)
+    if isinstance(value, dict):
+        return {key: as_content(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [as_content(each) for each in value]
+    if isinstance(value, float):
+        return round(float(value), 4) if np.isfinite(value) else None
+    return value
 
 
 def as_json(content: Content) -> str:

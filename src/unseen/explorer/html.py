@@ -7,15 +7,15 @@ import hashlib
 import html
 import json
 from importlib import resources
-from importlib.resources.abc import Traversable
 from pathlib import Path
 
 import unseen
 from unseen.data.files import AnyPath, atomic_path
 from unseen.errors import counted, logger
-from unseen.explorer.build import MAX_NODES, Subject, build_page
+from unseen.explorer.build import MAX_NODES, build_page
 from unseen.explorer.content import Content, as_json
 from unseen.explorer.layout import Progress
+from unseen.explorer.subject import Subject
 from unseen.randomness import RandomState
 
 SCRIPTS = (
@@ -35,14 +35,22 @@ def write_explorer(
     random_state: RandomState = 0,
     on_progress: Progress = None,
 ) -> Path:
-    """Write the explorer page, whole or not at all, and return where it is.
+    """Write the explorer page, whole or not at all, and return where it is; the same seed gives the same file.
 
     Parameters
     ----------
+    subject : Subject
+        What the page is about.
     path : str or path
         The file, by custom ``.html``.
-    subject, title, max_nodes, random_state, on_progress
-        As for :func:`build_page`; the same seed gives the same file.
+    title : str
+        Its heading.
+    max_nodes : int
+        Of more nodes than this a random sample is drawn, with all that the panels name.
+    random_state : None, int or Generator
+        Seed of the sample and of the map.
+    on_progress : callable or None
+        Called with the progress of the map.
 
     Examples
     --------
@@ -57,8 +65,7 @@ def write_explorer(
     page = build_page(
         subject, title=title, max_nodes=max_nodes, random_state=random_state, on_progress=on_progress
     )
-    content = render_page(page).encode("utf-8")
-    target = Path(path)
+    content, target = render_page(page).encode("utf-8"), Path(path)
     with atomic_path(target) as temporary:
         temporary.write_bytes(content)
     nodes = counted(len(page["ids"]), "node")
@@ -76,44 +83,43 @@ def render_page(page: Content, *, connect: bool = False) -> str:
     >>> render_page({"title": "No nodes"})[:15]
     '<!doctype html>'
     """
-    title = html.escape(page["title"].encode("utf-8", "replace").decode("utf-8"))
-    before, after = _frame_of_content(title, make_policy(connect=connect))
+    before, after, _ = frame_content(page["title"], connect=connect)
     return before + as_json(page) + after
 
 
 def render_widget() -> str:
     """Return the module of the widget for notebooks: the page without its content, and the frame around it."""
-    before, after = (json.dumps(part) for part in _frame_of_content("unseen", make_policy()))
-    return f"const BEFORE = {before},\n  AFTER = {after};\n{(_folder() / 'widget.js').read_text('utf-8')}"
+    before, after, _ = map(json.dumps, frame_content("unseen"))
+    return f"const BEFORE = {before},\n  AFTER = {after};\n{_read('widget.js')}"
 
 
-def _frame_of_content(title: str, policy: str) -> tuple[str, str]:
-    """Return the HTML before and after the content of a page."""
-    style, script = _style_and_script()
-    version = html.escape(unseen.__version__)
-    filled = {"POLICY": policy, "VERSION": version, "TITLE": title, "STYLE": style, "SCRIPT": script}
+def frame_content(title: str, *, connect: bool = False) -> tuple[str, str, str]:
+    """Return the HTML before and after the content of a page, and its policy.
+
+    The page may run its own script and use its own style; with `connect` it may ask its own server.
+    """
+    style, body = _read("style.css"), "\n".join(_read(f"{name}.js") for name in SCRIPTS)
+    script = f'"use strict";\n(() => {{\n{body}\n}})();\n'
+    own, server = [f"script-src '{_hash(script)}'", f"style-src '{_hash(style)}'"], "connect-src 'self'"
+    rules = [
+        "default-src 'none'",
+        *own,
+        *([server] if connect else []),
+        "base-uri 'none'",
+        "form-action 'none'",
+    ]
+    policy, safe = "; ".join(rules), html.escape(title.encode("utf-8", "replace").decode("utf-8"))
+    texts = {"POLICY": policy, "VERSION": html.escape(unseen.__version__), "TITLE": safe}
+    texts |= {"STYLE": style, "SCRIPT": script}
     # Cut at the marks once, so that no filled-in text can be taken for a mark.
-    pieces = (_folder() / "page.html").read_text("utf-8").split("@@")
+    pieces = _read("page.html").split("@@")
     at = pieces.index("DATA")
-    texts = [filled[piece] if k % 2 and k != at else piece for k, piece in enumerate(pieces)]
-    return "".join(texts[:at]), "".join(texts[at + 1 :])
+    pieces = [texts[piece] if k % 2 and k != at else piece for k, piece in enumerate(pieces)]
+    return "".join(pieces[:at]), "".join(pieces[at + 1 :]), policy
 
 
-def make_policy(*, connect: bool = False) -> str:
-    """Return what a page may do: run its own script and use its own style; with `connect` ask its own server."""
-    style, script = _style_and_script()
-    parts = ["default-src 'none'", f"script-src '{_hash(script)}'", f"style-src '{_hash(style)}'"]
-    own = ["connect-src 'self'"] if connect else []
-    return "; ".join([*parts, *own, "base-uri 'none'", "form-action 'none'"])
-
-
-def _folder() -> Traversable:
-    return resources.files("unseen.explorer") / "page"
-
-
-def _style_and_script() -> tuple[str, str]:
-    body = "\n".join((_folder() / f"{name}.js").read_text("utf-8") for name in SCRIPTS)
-    return (_folder() / "style.css").read_text("utf-8"), f'"use strict";\n(() => {{\n{body}\n}})();\n'
+def _read(name: str) -> str:
+    return (resources.files("unseen.explorer") / "page" / name).read_text("utf-8")
 
 
 def _hash(text: str) -> str:

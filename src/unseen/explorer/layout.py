@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import importlib.util
+import itertools
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from unseen.data.objects_plain import as_labels
+from unseen.embedding import Embedding
 from unseen.engine.run import libraries_on_one_thread
-from unseen.ids import Floats, Ints, Singles
+from unseen.errors import need_library
+from unseen.explorer.colours import PALETTE
+from unseen.graph import Graph
+from unseen.ids import Floats, IdArray, Ints, Singles
 from unseen.linalg.svd import truncated_svd
 from unseen.randomness import RandomState, as_generator, child_seed
 
@@ -19,10 +25,13 @@ Progress = Callable[[int, int], None] | None
 COLUMNS = 50
 """Columns that t-SNE sees; neighbours hardly change with more, time does."""
 PERPLEXITY = 30
-EARLY, LATE = 75, 150
-"""Iterations before and after the groups are let apart; 100 and 200 kept .004 more of ten neighbours at most."""
+EARLY, LATE, EVERY = 75, 150, 25
+"""Iterations before and after the groups are let apart, and between calls of the progress callback.
+
+100 and 200 kept .004 more of ten neighbours at most.
+"""
 SCIKIT_EARLY = 250
-"""The former in scikit-learn, which does not let one choose."""
+"""Iterations before the groups are let apart in scikit-learn, which does not let one choose."""
 THETA = 1.0
 """How coarsely far nodes are summed up; 0.5 and 0.8 kept neighbours no better and took longer."""
 EXACT = 20_000
@@ -33,6 +42,8 @@ MANY, LANDMARKS = 30_000, 10_000
 """Of more nodes than the former t-SNE lays out as many as the latter, drawn at random; others lie beside them."""
 BESIDE = 7
 """Landmarks that say where a node is placed."""
+MARKERS = "o^sDPXv"
+"""Shapes of classes in a plot, where there are more of these than colours."""
 
 
 def lay_out(
@@ -40,14 +51,9 @@ def lay_out(
 ) -> Floats:
     """Return a place in the plane for every row; the same seed gives the same map.
 
-    Parameters
-    ----------
-    vectors : ndarray or scipy sparse array, shape (n, d)
-        What to lay out.
-    random_state : None, int or Generator
-        Seed.
-    on_progress : callable or None
-        Called with the iteration and the number of iterations.
+    Of many rows a sample is laid out; every other node is placed at the median of the landmarks nearest to it. (The
+    mean would put a node between two groups into the empty space between them.) A little chance, as wide as these
+    landmarks lie from their median, keeps nodes apart that have the same ones.
 
     Examples
     --------
@@ -56,29 +62,19 @@ def lay_out(
     (5, 2)
     """
     rng = as_generator(random_state)
-    n = vectors.shape[0]
-    reduced = leading_columns(vectors, rng)
+    n, reduced = vectors.shape[0], leading_columns(vectors, rng)
     if n < FEW or reduced.shape[1] == 0:
         angle = 2 * np.pi * np.arange(n) / max(n, 1)
         return np.column_stack([np.cos(angle), np.sin(angle)])
     if reduced.shape[1] <= 2:
         return np.column_stack([reduced, np.zeros((n, 2 - reduced.shape[1]))])
-    if n > MANY:
-        return _lay_out_landmarks(reduced, rng, on_progress)
-    return _run_tsne(reduced, child_seed(rng), on_progress)
-
-
-def _lay_out_landmarks(vectors: Floats, rng: np.random.Generator, on_progress: Progress) -> Floats:
-    """Lay out a sample; every other node is placed at the median of the landmarks nearest to it.
-
-    The mean would put a node between two groups into the empty space between them. A little chance, as wide as these
-    landmarks lie from their median, keeps nodes apart that have the same ones.
-    """
-    chosen = np.sort(rng.choice(len(vectors), LANDMARKS, replace=False))
-    places = np.empty((len(vectors), 2))
-    places[chosen] = _run_tsne(vectors[chosen], child_seed(rng), on_progress)
-    others = np.setdiff1d(np.arange(len(vectors)), chosen)
-    beside = places[chosen[nearest(vectors[others], vectors[chosen], BESIDE)]]
+    if n <= MANY:
+        return _run_tsne(reduced, child_seed(rng), on_progress)
+    chosen = np.sort(rng.choice(n, LANDMARKS, replace=False))
+    places = np.empty((n, 2))
+    places[chosen] = _run_tsne(reduced[chosen], child_seed(rng), on_progress)
+    others = np.setdiff1d(np.arange(n), chosen)
+    beside = places[chosen[nearest(reduced[others], reduced[chosen], BESIDE)]]
     middle = np.median(beside, axis=1)
     width = np.median(np.abs(beside - middle[:, None]), axis=1)
     places[others] = middle + rng.normal(size=middle.shape) * width
@@ -112,40 +108,26 @@ def has_open_tsne() -> bool:
 def _run_tsne(vectors: Floats, seed: int, on_progress: Progress) -> Floats:
     """Lay out by one thread: with more, sums come in another order, and the map differs from run to run."""
     perplexity = min(PERPLEXITY, (len(vectors) - 1) / 3)
-    given: dict[str, Any] = {"perplexity": perplexity, "random_state": seed, "n_jobs": 1}
+    settings: dict[str, Any] = {"perplexity": perplexity, "random_state": seed, "n_jobs": 1}
     if has_open_tsne():
         from openTSNE import TSNE
 
-        tsne = TSNE(
-            **given,
-            early_exaggeration_iter=EARLY,
-            n_iter=LATE,
-            theta=THETA,
-            neighbors="exact" if len(vectors) <= EXACT else "auto",
-            callbacks=_count_iterations(on_progress),
-            callbacks_every_iters=25,
+        done = itertools.count(EVERY, EVERY)  # openTSNE itself counts each of the two phases from the start
+
+        def tell(*_: object) -> None:
+            if on_progress is not None:
+                on_progress(next(done), EARLY + LATE)
+
+        settings |= {"early_exaggeration_iter": EARLY, "n_iter": LATE, "theta": THETA}
+        settings |= {"neighbors": "exact" if len(vectors) <= EXACT else "auto"}
+        return np.asarray(
+            TSNE(**settings, callbacks=tell, callbacks_every_iters=EVERY).fit(vectors), dtype=np.float64
         )
-        return np.asarray(tsne.fit(vectors), dtype=np.float64)
     from sklearn import manifold
 
     with libraries_on_one_thread():
-        tsne = manifold.TSNE(**given, angle=THETA, max_iter=SCIKIT_EARLY + LATE)
+        tsne = manifold.TSNE(**settings, angle=THETA, max_iter=SCIKIT_EARLY + LATE)
         return np.asarray(tsne.fit_transform(vectors), dtype=np.float64)
-
-
-def _count_iterations(on_progress: Progress) -> Callable[..., None] | None:
-    """Count iterations over both phases, of which openTSNE counts each from the start."""
-    if on_progress is None:
-        return None
-    past = {"done": 0, "last": 0}
-
-    def tell(iteration: int, error: float, embedding: Any) -> None:  # noqa: ARG001
-        if iteration <= past["last"]:
-            past["done"] = EARLY
-        past["last"] = iteration
-        on_progress(past["done"] + iteration, EARLY + LATE)
-
-    return tell
 
 
 def leading_columns(vectors: Singles | sp.csr_array, rng: np.random.Generator) -> Floats:
@@ -163,3 +145,36 @@ def leading_columns(vectors: Singles | sp.csr_array, rng: np.random.Generator) -
     spread = scores.std(axis=0)
     largest = float(spread.max(initial=0.0))
     return np.ascontiguousarray(scores[:, spread > 1e-9 * max(largest, 1e-30)])
+
+
+def graph_without_edges(ids: IdArray) -> Graph:
+    """Return the nodes of an embedding as a graph."""
+    return Graph(sp.csr_array((len(ids), len(ids))), node_ids=ids)
+
+
+def plot_map(embedding: Embedding, colour: Any = None, *, ax: Any = None, random_state: Any = 0) -> Any:
+    """Draw the map of the nodes (t-SNE) and return matplotlib's axes; see :meth:`unseen.Embedding.plot`."""
+    need_library("matplotlib", "a plot", "viz")
+    if ax is None:
+        import matplotlib.pyplot as plt  # so that a notebook shows the picture, as it does those of pandas
+
+        ax = plt.subplots(figsize=(6, 5), layout="constrained")[1]
+    places = lay_out(embedding.vectors, random_state)
+    look: dict[str, Any] = {"s": float(np.clip(2e4 / max(len(places), 1), 2, 30)), "linewidths": 0}
+    ax.set(xticks=[], yticks=[], aspect="equal")
+    if isinstance(colour, np.ndarray) and colour.dtype.kind == "f":
+        drawn = ax.scatter(*places.T, c=colour, cmap="viridis", **look)
+        ax.figure.colorbar(drawn, ax=ax, shrink=0.7)
+        return ax
+    nodes = graph_without_edges(embedding.node_ids)
+    labels = as_labels([None] * len(embedding) if colour is None else colour, nodes).align_to(nodes)
+    unlabelled = np.flatnonzero(np.diff(labels.indicator.indptr) == 0)
+    ax.scatter(*places[unlabelled].T, c=PALETTE["quiet"]["light"], alpha=0.4, **look)
+    hues = PALETTE["classes"]["light"]
+    for k, name in enumerate(labels.classes):
+        rows = labels.indicator[:, [k]].nonzero()[0]
+        marker = MARKERS[k // PALETTE["safe"] % len(MARKERS)]
+        ax.scatter(*places[rows].T, c=hues[k % len(hues)], marker=marker, label=name, **look)
+    if labels.classes:
+        ax.legend(loc="center left", bbox_to_anchor=(1, 0.5), frameon=False, fontsize="small")
+    return ax

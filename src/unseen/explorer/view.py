@@ -11,21 +11,19 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pyarrow as pa
-import scipy.sparse as sp
 
 from unseen.data.files import AnyPath
 from unseen.data.ids import id_array
 from unseen.data.labels_file import QUESTION_COLUMNS
 from unseen.embedding import Embedding
 from unseen.errors import InputError, counted
-from unseen.explorer.build import Subject, build_page, findings
+from unseen.explorer.build import build_page, findings
 from unseen.explorer.content import Content
-from unseen.explorer.explore import prepare
 from unseen.explorer.html import render_page, write_explorer
 from unseen.explorer.label.answers import AnswerLog
 from unseen.explorer.label.session import DirectUpdater, Session
-from unseen.explorer.label.update import UpdateJob, update
-from unseen.explorer.layout import Progress
+from unseen.explorer.layout import Progress, graph_without_edges
+from unseen.explorer.subject import Subject, UpdateJob, prepare
 from unseen.graph import Graph
 from unseen.ids import as_ids
 from unseen.labels import Labels
@@ -94,26 +92,16 @@ def explore(
     >>> view.selection.column("node").to_pylist(), view.questions.num_rows, view.answers.num_rows
     ([1, 2], 3, 0)
     """
-    options = {
-        "target": target,
-        "budget": budget,
-        "random": random,
-        "n_classes": n_classes,
-        "names": names,
-        "encoder": encoder,
-        "fdr": fdr,
-        "rates": rates,
-        "random_state": random_state,
-    }
-    subject = prepare(
-        graph, labels, embedding=embedding, method=method, truth=truth, on_step=on_step, **options
-    )
+    options: Content = {"truth": truth, "target": target, "budget": budget, "random": random}
+    options |= {"n_classes": n_classes, "names": names, "encoder": encoder, "fdr": fdr, "rates": rates}
+    options["random_state"] = random_state
+    subject = prepare(graph, labels, embedding=embedding, method=method, on_step=on_step, **options)
     fixed = subject.embedding if embedding is not None or method is not None else None
     if find_spec("anywidget") is None:
-        return MapView(subject, fixed, {**options, "truth": truth})
+        return MapView(subject, fixed, options)
     from unseen.explorer.widget import MapWidget
 
-    return MapWidget(subject, fixed, {**options, "truth": truth})
+    return MapWidget(subject, fixed, options)
 
 
 class MapView:
@@ -130,14 +118,14 @@ class MapView:
 
     def __init__(self, subject: Subject, vectors: Embedding | None, options: Content) -> None:
         self.subject, self._vectors, self._options = subject, vectors, options
-        ids = subject.embedding.node_ids
-        self._graph = subject.graph or Graph(sp.csr_array((len(ids), len(ids))), node_ids=ids)
+        self._graph = subject.graph or graph_without_edges(subject.embedding.node_ids)
         self._ids = {str(node): node for node in self._graph.node_ids.tolist()}
         self._answers = AnswerLog(self._graph.node_ids.tolist(), subject.labels)
         questions = [{**each.to_dict(), "node": str(each.node)} for each in subject.suggestions or ()]
         self._updater = DirectUpdater(self._compute_update)
         self._session = Session(self._answers, self._updater, questions)
         self._selected: pa.Table | None = None
+        self._read_findings()
 
     def __repr__(self) -> str:
         return f"<unseen.explore: {counted(len(self.subject.embedding), 'node')}>"
@@ -159,13 +147,11 @@ class MapView:
     @property
     def answers(self) -> pa.Table:
         """The answers given on the map, with the columns of a label file; :func:`unseen.read` takes it as labels."""
-        start, rows = self._answers.start, list[dict[str, Any]]()
-        order = dict.fromkeys(
-            node for entry in reversed(self._answers.changes) for node, _ in reversed(entry)
-        )
-        for node in reversed(order):
+        rows: list[dict[str, Any]] = []
+        changed = [node for entry in self._answers.changes for node, _ in entry]
+        for node in reversed(dict.fromkeys(reversed(changed))):  # in the order of the last answers
             answer, replaced = self._answers.value(node), self._answers.replaced_labels(node)
-            if answer == start.get(node):
+            if answer == self._answers.start.get(node):
                 continue
             names = answer.labels or ("",)
             for k in range(max(len(names), len(replaced))):
@@ -198,16 +184,15 @@ class MapView:
 
     def _compute_update(self, labels: Labels) -> Content:
         job = UpdateJob(self._graph, self._vectors, as_ids(self._page["ids"]), self._options)
-        self.subject = update(job, labels, self._on_step)
+        self.subject = job.run(labels, self._on_step)
+        self._read_findings()
         self.selection = self.selection  # what is known about the same nodes now
         return findings(self.subject, job.ids)
 
     def save(self, path: AnyPath, *, title: str | None = None) -> Path:
         """Write the page, with all answers, to an HTML file."""
-        subject = replace(self.subject, labels=self.labels)
-        return write_explorer(
-            subject, path, title=title or self._title, random_state=self._options["random_state"]
-        )
+        subject, seed = replace(self.subject, labels=self.labels), self._options["random_state"]
+        return write_explorer(subject, path, title=title or self._title, random_state=seed)
 
     def describe_nodes(self, nodes: Any) -> pa.Table:
         """Return a table of what is known about some nodes: ids, or a table with a column `node`."""
@@ -218,22 +203,19 @@ class MapView:
         if missing is not None:
             msg = f"cannot select {missing!r}: the graph has no such node"
             raise InputError(msg)
-        found = {} if self.discovery is None else self._found_rows
         rows = []
         for node in dict.fromkeys(map(str, values)):
             answer = self._answers.value(node)
             row = {"node": self._ids[node], "label": "|".join(answer.labels), "status": answer.status}
-            rows.append(row if answer.labels else {**found.get(node, {}), **row})
+            rows.append(row if answer.labels else {**self._found.get(node, {}), **row})
         return self._as_table(
             rows, ("node", "label", "status", "likely_class", "unseen_probability", "group")
         )
 
-    @property
-    def _found_rows(self) -> dict[str, dict[str, Any]]:
-        if getattr(self, "_found_for", None) is not self.discovery:
-            self._found_for = self.discovery
-            self._found = {str(row["node"]): row for row in self.discovery.nodes.to_pylist()}
-        return self._found
+    def _read_findings(self) -> None:
+        """Keep what was found about each node."""
+        found = [] if self.discovery is None else self.discovery.nodes.to_pylist()
+        self._found = {str(row["node"]): row for row in found}
 
     @property
     def _title(self) -> str:
@@ -243,23 +225,14 @@ class MapView:
     @cached_property
     def _page(self) -> Content:
         """The page as it was at the start; an update changes what was found and nothing else."""
-        return build_page(
-            self.subject,
-            title=self._title,
-            max_nodes=MAX_NODES,
-            random_state=self._options["random_state"],
-        )
+        seed = self._options["random_state"]
+        return build_page(self.subject, title=self._title, max_nodes=MAX_NODES, random_state=seed)
 
-    def _as_table(self, rows: Iterable[Mapping[str, Any]], names: Iterable[str]) -> pa.Table:
+    def _as_table(self, rows: list[dict[str, Any]], names: Iterable[str]) -> pa.Table:
         kinds = {"node": id_array(self._graph.node_ids[:0]).type, "pool": pa.int64()}
         kinds["unseen_probability"] = pa.float64()
-        listed = list(rows)
-        return pa.table(
-            {
-                name: pa.array([row.get(name) for row in listed], kinds.get(name, pa.string()))
-                for name in names
-            }
-        )
+        columns = {name: [row.get(name) for row in rows] for name in names}
+        return pa.table({name: pa.array(v, kinds.get(name, pa.string())) for name, v in columns.items()})
 
     def _on_step(self, done: int, total: int) -> None:
         self._updater.progress |= {"done": done, "total": total}

@@ -12,16 +12,11 @@ import traitlets
 
 from unseen.embedding import Embedding
 from unseen.errors import UnseenError
-from unseen.explorer import palette
-from unseen.explorer.build import Subject
+from unseen.explorer.colours import PALETTE
 from unseen.explorer.content import Content, as_json, unpack
 from unseen.explorer.html import render_widget
+from unseen.explorer.subject import Subject
 from unseen.explorer.view import MapView
-
-
-def _as_ids(selection: pa.Table, _: object) -> list[str]:
-    return [str(node) for node in selection["node"].to_pylist()]
-
 
 MOST_POINTS = 1000
 """Nodes in the picture that is saved in a notebook."""
@@ -39,7 +34,9 @@ class MapWidget(MapView, anywidget.AnyWidget):  # type: ignore[misc]
     """
 
     selection = traitlets.Any().tag(
-        sync=True, to_json=_as_ids, from_json=lambda ids, widget: widget.describe_nodes(ids)
+        sync=True,
+        to_json=lambda selection, _: [str(node) for node in selection["node"].to_pylist()],
+        from_json=lambda ids, widget: widget.describe_nodes(ids),
     )
     revision = traitlets.Int(0).tag(sync=True)
     _content = traitlets.Unicode().tag(sync=True)
@@ -75,7 +72,7 @@ class MapWidget(MapView, anywidget.AnyWidget):  # type: ignore[misc]
             else:
                 reply["state"] = self._session.act(str(name), asked)
                 if name == "update":
-                    reply["state"] = self._updated_state()
+                    reply["state"] = self._state_after_update()
         except UnseenError as error:
             reply["error"] = str(error)
         self.send(reply)
@@ -86,9 +83,9 @@ class MapWidget(MapView, anywidget.AnyWidget):  # type: ignore[misc]
 
     def update(self) -> None:  # noqa: D102
         super().update()
-        self.send({"state": self._updated_state()})
+        self.send({"state": self._state_after_update()})
 
-    def _updated_state(self) -> Content:
+    def _state_after_update(self) -> Content:
         """Return the state with what the last update found."""
         return self._session.state(len(self._answers.changes), self._updater.number - 1)
 
@@ -97,21 +94,17 @@ def draw_svg(page: Content) -> str:
     """Return a small picture of the map as it was at the start, with its heading."""
     side, shown = 480, np.linspace(0, len(page["ids"]) - 1, min(len(page["ids"]), MOST_POINTS)).astype(int)
     x, y = (unpack(page[name])[shown] / 65535 * (side - 16) + 8 for name in "xy")
-    first = page["colourings"][0]
-    colours = [
-        palette.QUIET["light"]
-        if each["quiet"]
-        else palette.STEPS["light"][each["step"]]
-        if "step" in each
-        else palette.CLASSES["light"][each["colour"]]
-        for each in first["categories"]
-    ]
+    first, colours = page["colourings"][0], []
+    for each in first["categories"]:
+        scale, place = ("steps", each["step"]) if "step" in each else ("classes", each["colour"])
+        colours.append(PALETTE["quiet"]["light"] if each["quiet"] else PALETTE[scale]["light"][place])
     dots = "".join(
         f'<circle cx="{a:.0f}" cy="{b:.0f}" r="2" fill="{colours[code]}"/>'
         for a, b, code in zip(x, y, unpack(first["codes"])[shown], strict=True)
     )
     heading = escape(f"{page['title']} ({page['subtitle']})")
     return (
-        f'<p>{heading}</p><svg width="{side}" height="{side}" role="img" style="background:{palette.MAP["light"]}">'
+        f"<p>{heading}</p>"
+        f'<svg width="{side}" height="{side}" role="img" style="background:{PALETTE["map"]["light"]}">'
         f"{dots}</svg><p>Run the cell to select and label nodes on the map.</p>"
     )

@@ -67,17 +67,13 @@ class AnswerLog:
 
         `questions` has how the node of each open question was drawn, and the size of the pool.
         """
-        names = [label] if isinstance(label, str) else label
-        needs_label, takes_label = action in (None, "add"), action in (None, "add", "confirm")
-        is_known = takes_label or action in list(ACTIONS)
-        if not is_known or (names is None and needs_label) or (names is not None and not takes_label):
+        if action not in ([None, "add", "confirm"] if label is not None else [*ACTIONS, "confirm"]):
             msg = (
                 "an answer has a `label`, or an `action`: skip, unknown, clear or confirm; with a label, add keeps the "
                 "labels that the node has, and confirm says that the label was checked"
             )
             raise InputError(msg)
-        if names is not None:
-            names = _check_names(names)
+        names = None if label is None else _check_names([label] if isinstance(label, str) else label)
         unknown = next((node for node in nodes if node not in self.nodes), None)
         if unknown is not None or not nodes:
             msg = "an answer needs a node" if unknown is None else f"the graph has no node {unknown[:80]!r}"
@@ -91,7 +87,8 @@ class AnswerLog:
                 (node, self.value(node), self._value_after(node, names, action, drawn.get(node, ("", 0))))
                 for node in nodes
             ]
-            return self._save([change for change in entry if change[1] != change[2]])
+            entry = [change for change in entry if change[1] != change[2]]
+            return self._save({"set": entry}) if entry else len(self.changes)
 
     def undo(self) -> int:
         """Take the last answer back, also one of an earlier session, and return the revision."""
@@ -99,7 +96,8 @@ class AnswerLog:
             if not self._stack:
                 msg = "there is no answer left to undo"
                 raise InputError(msg)
-            return self._save([(node, after, before) for node, before, after in self._stack[-1]], undo=True)
+            entry = [(node, after, before) for node, before, after in self._stack[-1]]
+            return self._save({"set": entry, "undo": True})
 
     def value(self, node: str) -> Answer:
         """Return what is known about a node."""
@@ -129,24 +127,23 @@ class AnswerLog:
         """How many answers can be undone."""
         return len(self._stack)
 
-    def _save(self, entry: list[Change], *, undo: bool = False) -> int:
-        if entry or undo:
-            record: dict[str, Any] = {"set": entry, "undo": True} if undo else {"set": entry}
-            self._append(record)
-            self._remember(record)
-            self._apply(entry)
+    def _save(self, record: dict[str, Any]) -> int:
+        self._append(record)
+        self._remember(record)
+        self._apply(record["set"])
         return len(self.changes)
 
     def _append(self, record: Mapping[str, Any]) -> None:
         """Write a change to disk, where there is a file."""
 
-    def _remember(self, entry: Mapping[str, Any]) -> None:
-        if entry.get("undo"):
+    def _remember(self, record: Mapping[str, Any]) -> None:
+        """Keep what can be undone; an undo removes it."""
+        if record.get("undo"):
             self._stack.pop()
-        elif "set" in entry and not entry.get("final"):
-            self._stack.append(entry["set"])
+        elif "set" in record and not record.get("final"):
+            self._stack.append(record["set"])
 
-    def _apply(self, entry: Iterable[Change]) -> None:
+    def _apply(self, entry: list[Change]) -> None:
         for node, _, after in entry:
             self.values[node] = after
             if after == Answer():

@@ -12,10 +12,9 @@ from typing import Any
 
 from unseen.errors import InputError, OutputError, UnseenError
 from unseen.explorer.content import Content
-from unseen.explorer.html import make_policy, render_page
-from unseen.explorer.label.session import Session
+from unseen.explorer.html import frame_content, render_page
+from unseen.explorer.label.session import Session, Updater
 from unseen.explorer.label.store import Store
-from unseen.explorer.label.update import Updater
 
 MAX_BODY = 8_000_000
 """Bytes of a request."""
@@ -54,13 +53,13 @@ class App:
         if host not in LOOPBACK:
             names = socket.gethostbyname_ex(socket.gethostname())
             hosts |= {names[0], *names[1], *names[2]}
-        self.hosts = {f"{name}:{port}".encode() for name in hosts} | {
-            name.encode() for name in hosts if port == 80
-        }
+        self.hosts = {f"{name}:{port}".encode() for name in hosts}
+        self.hosts |= {name.encode() for name in hosts if port == 80}
         self.url = f"http://{f'[{host}]' if ':' in host else host}:{port}/{self.secret}/"
         content = {**page, "server": {"file": store.path.name, "answers": store.undoable}}
         self.session = Session(store, updater, page.get("suggestions"))
-        self._page, self._policy = render_page(content, connect=True), make_policy(connect=True)
+        self._page = render_page(content, connect=True)
+        self._policy = f"{frame_content('', connect=True)[2]}; frame-ancestors 'none'"
 
     def asgi(self) -> Any:
         """Return the application for an ASGI server; whatever is not meant for it gets 403 and no body."""
@@ -76,9 +75,8 @@ class App:
             if scope["type"] == "lifespan" or (scope["type"] == "http" and self._is_meant(scope)):
                 await inner(scope, receive, send)
             elif scope["type"] == "http":
-                await send(
-                    {"type": "http.response.start", "status": 403, "headers": [(b"content-length", b"0")]}
-                )
+                headers = [(b"content-length", b"0")]
+                await send({"type": "http.response.start", "status": 403, "headers": headers})
                 await send({"type": "http.response.body"})
             else:
                 await send({"type": "websocket.close"})
@@ -87,9 +85,10 @@ class App:
 
     def _is_meant(self, scope: Any) -> bool:
         """Return whether a request names the secret, this host, and no other origin."""
-        hosts = [value for name, value in scope["headers"] if name == b"host"]
-        origins = [value for name, value in scope["headers"] if name == b"origin"]
-        site = [value for name, value in scope["headers"] if name == b"sec-fetch-site"]
+        hosts, origins, site = (
+            [value for name, value in scope["headers"] if name == wanted]
+            for wanted in (b"host", b"origin", b"sec-fetch-site")
+        )
         secret = scope["path"].encode("utf-8", "replace").split(b"/")[1:2]
         return (
             len(hosts) == 1
@@ -109,8 +108,7 @@ class App:
     async def _show(self, _: Any) -> Any:
         from starlette.responses import HTMLResponse
 
-        policy = f"{self._policy}; frame-ancestors 'none'"
-        return HTMLResponse(self._page, headers={**HEADERS, "content-security-policy": policy})
+        return HTMLResponse(self._page, headers={**HEADERS, "content-security-policy": self._policy})
 
     async def _state(self, request: Any) -> Any:
         """Answer with the state; with what changed after `revision`, and findings newer than `findings`."""
@@ -134,21 +132,21 @@ class App:
         except ClientDisconnect:
             return JSONResponse({"error": "the request was cut off"}, 400)
         name = request.url.path.rsplit("/", 1)[1]
-        answer = await _respond(lambda: self.act(name, body))
+
+        def act() -> Content:
+            try:
+                asked = json.loads(body or b"{}")
+            except (ValueError, RecursionError):
+                asked = None
+            if not isinstance(asked, dict):
+                msg = "the request is not a JSON object"
+                raise InputError(msg)
+            return self.session.act(name, asked)
+
+        answer = await _respond(act)
         if name in ("answers", "undo") and answer.status_code == 200:
             answer.background = BackgroundTask(self._fold)
         return answer
-
-    def act(self, name: str, body: bytes) -> Content:
-        """Do what a request asks for and return the state after it."""
-        try:
-            asked = json.loads(body or b"{}")
-        except (ValueError, RecursionError):
-            asked = None
-        if not isinstance(asked, dict):
-            msg = "the request is not a JSON object"
-            raise InputError(msg)
-        return self.session.act(name, asked)
 
     def _fold(self) -> None:
         with contextlib.suppress(OutputError):  # the answer is in the journal; the next one tries again

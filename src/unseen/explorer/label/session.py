@@ -1,14 +1,21 @@
-"""A labelling session: what a page may ask for, and the state that it shows; for the app and for notebooks."""
+"""A labelling session: what a page may ask for, the state that it shows, and updates; for the app and for notebooks."""
 
 from __future__ import annotations
 
+import multiprocessing
+import signal
+import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from multiprocessing.connection import Connection
 from typing import Any
 
-from unseen.errors import InputError
+from unseen.errors import InputError, UnseenError
+from unseen.explorer.build import findings
 from unseen.explorer.content import Content
 from unseen.explorer.label.answers import AnswerLog
+from unseen.explorer.subject import UpdateJob
 from unseen.labels import STATUSES, Labels
 
 IDLE: Content = {"running": False, "done": 0, "total": 0, "error": None, "seconds": None}
@@ -37,10 +44,6 @@ class DirectUpdater:
     def __init__(self, compute: Callable[[Labels], Content]) -> None:
         self._compute = compute
 
-    def state(self) -> Content:
-        """Return the progress, for the page."""
-        return {**self.progress, "number": self.number}
-
     def start(self, labels: Labels, answered: Content) -> bool:
         """Start an update; False if one is running. What it finds comes with `answered`: which answers it includes."""
         self.progress = {**IDLE, "running": True}
@@ -53,6 +56,71 @@ class DirectUpdater:
     def _finish(self, found: Content, answered: Content) -> None:
         self.content = {**found, **answered}
         self.number += 1
+
+
+class Updater(DirectUpdater):
+    """Runs one update at a time in a process of its own, which is kept for the next one and ends with this one."""
+
+    def __init__(self, job: UpdateJob) -> None:
+        self.job, self._mutex = job, threading.Lock()
+        self._process: Any = None
+
+    def start(self, labels: Labels, answered: Content) -> bool:
+        """Begin an update and return at once."""
+        with self._mutex:
+            if self.progress["running"]:
+                return False
+            self.progress = {**IDLE, "running": True}
+        threading.Thread(target=self._run, args=(labels, answered), daemon=True).start()
+        return True
+
+    def stop(self) -> None:
+        """End the process."""
+        if self._process is not None:
+            self._process.terminate()
+
+    def _run(self, labels: Labels, answered: Content) -> None:
+        try:
+            if self._process is None or not self._process.is_alive():
+                context = multiprocessing.get_context("spawn")
+                self._pipe, theirs = context.Pipe()
+                self._process = context.Process(target=serve_updates, args=(theirs, self.job), daemon=True)
+                self._process.start()
+                theirs.close()  # so that either end notices when the other is gone
+            self._pipe.send(labels)
+            while True:
+                what, value, seconds = self._pipe.recv()
+                if what != "step":
+                    break
+                self.progress = {**self.progress, "done": value[0], "total": value[1]}
+        except (EOFError, OSError):
+            what, seconds = "error", None
+            value = "the process that computes the update was ended; update again"
+            self._pipe.close()
+            self._process.kill()
+            self._process.join()
+            self._process.close()
+            self._process = None
+        if what == "done":
+            self._finish(value, answered)
+        error = value if what == "error" else None
+        self.progress = {**self.progress, "running": False, "error": error, "seconds": seconds}
+
+
+def serve_updates(pipe: Connection, job: UpdateJob) -> None:
+    """Find out what labels miss, for one set of labels after another, until the other end is closed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends this process
+    while True:
+        try:
+            labels = pipe.recv()
+        except EOFError:
+            return
+        start = time.process_time()
+        try:
+            subject = job.run(labels, lambda done, total: pipe.send(("step", (done, total), None)))
+            pipe.send(("done", findings(subject, job.ids), time.process_time() - start))
+        except UnseenError as error:
+            pipe.send(("error", str(error), None))
 
 
 class Session:
@@ -75,7 +143,8 @@ class Session:
 
     def act(self, name: str, asked: Content) -> Content:
         """Do what a page asks for and return the state after it."""
-        before = len(self.store.changes)
+        store = self.store
+        before = len(store.changes)
         if name == "answers":
             given = asked.get("node")
             nodes = given if isinstance(given, list) else [given]
@@ -83,16 +152,12 @@ class Session:
                 msg = "`node` must be the id of a node, or a list of ids"
                 raise InputError(msg)
             drawn = {each["node"]: (each["drawn"], each["pool"] or 0) for each in self.questions()}
-            self.store.answer(
-                list(dict.fromkeys(map(str, nodes))), asked.get("label"), asked.get("action"), drawn
-            )
+            store.answer(list(dict.fromkeys(map(str, nodes))), asked.get("label"), asked.get("action"), drawn)
         elif name == "undo":
-            self.store.undo()
+            store.undo()
         elif name == "outside":
-            self.store.take(asked.get("take"))
-        elif not self.updater.start(
-            self.store.labels(), {"revision": len(self.store.changes), "answers": self.store.undoable}
-        ):
+            store.take(asked.get("take"))
+        elif not self.updater.start(store.labels(), {"revision": before, "answers": store.undoable}):
             msg = "an update is running; wait until it has finished"
             raise InputError(msg)
         return self.state(before)
@@ -126,6 +191,6 @@ class Session:
             "folded": store.saved,
             "outside": store.look_outside(),
             "problem": store.problem,
-            "update": updater.state(),
+            "update": {**updater.progress, "number": updater.number},
             "findings": content,
         }
