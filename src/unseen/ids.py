@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import mmap
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -298,3 +299,36 @@ def lock(*arrays: sp.csr_array | Array | None) -> None:
             array.setflags(write=False)
         elif array is not None:
             lock(array.data, array.indices, array.indptr)
+
+
+WIDEST = 256  # characters; numpy pads every string to the longest, so few long ones would cost gigabytes
+
+
+def text_arrays(key: str, values: Any) -> dict[str, Array]:
+    r"""Return arrays that hold ids or names without pickle: ``key``, or ``key_utf8`` and ``key_offsets``.
+
+    numpy's strings have one width and lose zero characters at the end, so that very long values and those
+    that end in one are stored as UTF-8 bytes.
+    """
+    if isinstance(values, np.ndarray) and values.dtype == np.int64:
+        return {key: values}
+    texts = list(values)
+    longest, total = max(map(len, texts), default=0), sum(map(len, texts))
+    pads = longest > WIDEST or longest * len(texts) > 4 * total + 2**22
+    if not pads and not any(text.endswith("\0") for text in texts):
+        return {key: np.array(texts, dtype=str) if texts else np.zeros(0, dtype="U1")}
+    encoded = [text.encode() for text in texts]
+    offsets = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
+    return {f"{key}_utf8": np.frombuffer(b"".join(encoded), dtype=np.uint8), f"{key}_offsets": offsets}
+
+
+def texts_from_arrays(key: str, arrays: Mapping[str, Array], where: str) -> list[str] | None:
+    r"""Return what `text_arrays` stored as bytes, or None where there is no such pair of arrays."""
+    if f"{key}_utf8" not in arrays or f"{key}_offsets" not in arrays:
+        return None
+    content, offsets = arrays[f"{key}_utf8"].tobytes(), arrays[f"{key}_offsets"].tolist()
+    try:
+        return [content[a:b].decode() for a, b in itertools.pairwise(offsets)]
+    except (TypeError, UnicodeDecodeError):
+        msg = f"{where}: `{key}_utf8` and `{key}_offsets` do not make text; write the file again"
+        raise InputError(msg) from None

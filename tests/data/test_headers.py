@@ -16,7 +16,7 @@ from pyarrow import csv
 import unseen
 from reading import edges_of, write
 from unseen.data.options import Options
-from unseen.data.roles import inspect_file
+from unseen.data.read import inspect_file
 from unseen.data.text import explain_header
 from unseen.engine.partition import partition
 
@@ -262,12 +262,12 @@ def test_inspect_file(tmp_path: Path) -> None:
         tmp_path / "e.csv", "product_a;product_b;times;day\nP1;P2;3;2024-01-01\nP2;P3;1;2024-01-02\n"
     )
     layout = inspect_file(path, "edges")
-    assert (layout.delimiter, bool(layout.names)) == (";", True)
+    assert (layout.layout.delimiter, bool(layout.names)) == (";", True)
     assert layout.columns == {"src": "product_a", "dst": "product_b", "weight": "times"}
     assert any("ignored column: 'day'" in notice for notice in layout.notices)
     assert inspect_file(path, "edges", Options(dst="day")).columns["dst"] == "day"
     bare = inspect_file(write(tmp_path / "b.txt", "a b 2\nb c 1\n"), "edges")
-    assert (bare.delimiter, bare.names) == (" ", ())
+    assert (bare.layout.delimiter, bare.names) == (" ", ())
     assert bare.columns == {"src": 0, "dst": 1, "weight": 2}
     texts = inspect_file(write(tmp_path / "t.csv", "sku,description\nP1,red chair\n"), "text")
     assert texts.columns == {"node": "sku", "text": "description"}

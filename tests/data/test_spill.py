@@ -19,7 +19,7 @@ import pytest
 import scipy.io
 
 import unseen
-from unseen.data.ids import Numbering
+from unseen.data.build import Numbering
 from unseen.data.spill import Database, SpilledNumbering
 from unseen.errors import InputError, OutputError, UnsupportedError, install_hint
 

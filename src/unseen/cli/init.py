@@ -75,7 +75,7 @@ def init(
 
 def _inspect_files(source: str, settings: Settings, data: LoadedGraph) -> dict[tuple[str, str], Reader[Any]]:
     """Return how each file was read, by its role and name."""
-    from unseen.data.roles import inspect_file
+    from unseen.data.read import inspect_file
     from unseen.data.sources import attribute_source
 
     paths, labels = settings.feature_files().values(), settings.labels or []

@@ -19,14 +19,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from unseen.data.ids import texts_from_arrays
 from unseen.data.matlab import parse_mat
 from unseen.data.opened import NODE_ROWS, File
 from unseen.data.options import Options
 from unseen.data.sources import Batches, Role
 from unseen.data.tables import MatrixBatch, Table, as_column, explain_errors, list_names
 from unseen.errors import InputError, logger, need_library
-from unseen.ids import Array, IdArray, as_ids, require_unique
+from unseen.ids import Array, IdArray, as_ids, require_unique, texts_from_arrays
 
 ID_KEYS = ("ids", "node_ids", "nodes", "node", "id", "names", "keys", "words", "vocab")
 """What arrays of ids are called; those behind the third are ids only where there is one for each row."""

@@ -10,11 +10,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from unseen.data.ids import is_string
 from unseen.data.opened import BASE, File, require_depth
 from unseen.data.options import Options
 from unseen.data.sources import JSON_LINES, Batches, Role
-from unseen.data.tables import explain_errors, from_arrow
+from unseen.data.tables import explain_errors, from_arrow, is_string
 from unseen.errors import InputError
 
 _HEADER_KINDS = {2: "dictionary", 3: "record batch"}

@@ -1,22 +1,23 @@
-"""From numbered edges to a matrix, from rows of labels and features to those of the nodes; what was found is counted.
+"""From ids to numbers, from numbered edges to a matrix, from rows of labels and features to those of the nodes.
 
-All of it works on the numbers of nodes, so that a graph in memory and one in parts on disk are the same.
+What has numbers is put together by the same code for a graph in memory and for one in parts on disk.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import scipy.sparse as sp
 
-from unseen.data.ids import Numbering, encode_names, id_column
+from unseen.data.tables import id_column
 from unseen.errors import InputError, counted, logger
 from unseen.graph import Graph, Symmetrize
-from unseen.ids import Features, Floats, IdArray, Ints, Place
+from unseen.ids import Features, Floats, IdArray, Ints, Place, as_ids, default_ids, match_ids
 from unseen.labels import CONFIRMED, Labels, Status, warn_of_missing_words
 from unseen.weights import check_symmetrize, check_weights, merge_entries
 
@@ -61,6 +62,117 @@ class Report:
         return [f"{counted(n, noun)} {rest}" for n, noun, rest in parts if n]
 
 
+class Numbering:
+    """Ids in the order of first appearance: each has the number of its place.
+
+    `number` takes the columns of all sources one after the other. `_find` and `_append` alone know where the ids are
+    kept; :class:`unseen.data.spill.SpilledNumbering` keeps them on disk.
+
+    Examples
+    --------
+    >>> numbering = Numbering()
+    >>> [numbers.tolist() for numbers in numbering.number(pa.array(["b", "a"]), pa.array(["c", "b"]))]
+    [[0, 2], [1, 0]]
+    >>> numbering.find(pa.array(["c", "x"])).tolist(), len(numbering), numbering.ids.tolist()
+    ([1, -1], 3, ['b', 'c', 'a'])
+    """
+
+    def __init__(self) -> None:
+        self._n, self._kind = 0, pa.int64()
+        self._ids: Any = None
+
+    def __len__(self) -> int:
+        return self._n
+
+    @property
+    def has_integers(self) -> bool:
+        """Whether the ids are integers."""
+        return bool(pa.types.is_integer(self._kind))
+
+    @property
+    def ids(self) -> IdArray:
+        """All ids by their numbers."""
+        return as_ids(self._ids.to_numpy(zero_copy_only=False)) if self._n else default_ids(0)
+
+    def name(self, number: int) -> Any:
+        """Return the id that has a number."""
+        return self._ids[int(number)].as_py()
+
+    def number(self, *columns: pa.Array) -> tuple[Ints, ...]:
+        """Return the numbers of the ids of columns, which are read side by side, as the lines of a file are."""
+        ids, codes = _distinct_ids(columns)
+        numbers = self.find(ids)
+        is_new = numbers < 0
+        if is_new.any():
+            n_new = int(np.count_nonzero(is_new))
+            numbers[is_new] = np.arange(self._n, self._n + n_new)
+            self._append(self._in_common_type(ids).filter(pa.array(is_new)))
+            self._n += n_new
+        small: Any = numbers.astype(np.int32) if self._n < 2**31 else numbers
+        return tuple(small[each] for each in codes)
+
+    def find(self, ids: pa.Array) -> Ints:
+        """Return the numbers of ids, -1 for those that have none; integers and strings meet by string form."""
+        if not self._n or not len(ids):
+            return np.full(len(ids), -1, dtype=np.int64)
+        return self._find(self._in_common_type(ids))
+
+    def _in_common_type(self, ids: pa.Array) -> pa.Array:
+        """Return ids in the type of those that have numbers; where integers and strings meet, all become strings."""
+        text = pa.large_string()
+        if self._n and ids.type != self._kind and self._kind != text:
+            self._make_text()
+        self._kind = text if self._n and ids.type != self._kind else ids.type
+        return ids.cast(self._kind)
+
+    def _make_text(self) -> None:
+        self._ids = self._ids.cast(pa.large_string())
+
+    def _find(self, ids: pa.Array) -> Ints:
+        found = pc.fill_null(pc.index_in(ids, value_set=self._ids), -1)
+        return np.array(found.to_numpy(zero_copy_only=False), dtype=np.int64)
+
+    def _append(self, ids: pa.Array) -> None:
+        self._ids = pa.concat_arrays([self._ids, ids]) if self._n else ids
+
+
+def _distinct_ids(columns: Sequence[pa.Array]) -> tuple[pa.Array, list[Ints]]:
+    """Return the distinct ids of columns in the order of first appearance, and the place of each entry's among them."""
+    kinds = {column.type for column in columns if len(column)}
+    kind = kinds.pop() if len(kinds) == 1 else pa.large_string()
+    encoded = pa.concat_arrays([column.cast(kind) for column in columns]).dictionary_encode()
+    ends = np.cumsum([len(column) for column in columns])[:-1]
+    codes = np.split(encoded.indices.to_numpy(zero_copy_only=False), ends)
+    if len(columns) == 1:
+        return encoded.dictionary, codes
+    first = np.full(len(encoded.dictionary), np.iinfo(np.int64).max)
+    for k, own in enumerate(codes):
+        places = np.full(len(first), np.iinfo(np.int64).max)
+        # of several writes to a place the last one, which is the first row, stays
+        places[own[::-1]] = np.arange(len(own) - 1, -1, -1) * len(codes) + k
+        np.minimum(first, places, out=first)
+    order = np.argsort(first)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return encoded.dictionary.take(pa.array(order)), [rank[own] for own in codes]
+
+
+def numbered_ids(n: int, listed: Sequence[pa.Array]) -> IdArray:
+    """Return the ids of `n` rows that name none: node numbers, or those of the first list if it has `n` others."""
+    numbers = default_ids(n)
+    if listed and len(listed[0]) == n:
+        order = as_ids(listed[0].to_numpy(zero_copy_only=False))
+        if (match_ids(order, numbers) < 0).any():
+            return order
+    return numbers
+
+
+def encode_names(names: pa.Array) -> tuple[list[str], Ints]:
+    """Return the names that there are, in the order of first appearance, and the number of each entry's."""
+    encoded = names.dictionary_encode()
+    return encoded.dictionary.to_pylist(), encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+
+
 def build_adjacency(
     src: Any, dst: Any, weight: Any, nodes: Any, symmetrize: Symmetrize, *, drop_negative: bool
 ) -> tuple[sp.csr_array, IdArray]:
@@ -80,8 +192,7 @@ def build_adjacency(
         msg = "edge weights must be numbers"
         raise InputError(msg) from None
     if weights.shape != (n,):
-        verb = "is" if n == 1 else "are"
-        msg = f"`weight` has shape {weights.shape} but there {verb} {counted(n, 'edge')}"
+        msg = f"`weight` has shape {weights.shape} but there {'is' if n == 1 else 'are'} {counted(n, 'edge')}"
         raise InputError(msg)
 
     def where(row: int) -> str:
@@ -109,10 +220,9 @@ def combine_edges(
     rows = None if weights is None or weights.all() else np.flatnonzero(weights)
     if rows is not None and weights is not None:
         first, second, weights = first[rows], second[rows], weights[rows]
-    n, add = len(numbering), symmetrize == "sum"
-    csr, repeats, opposite = merge_entries(first, second, weights, n, mirror=mirror, add=add)
-    if len(repeats) and symmetrize == "error":
-        raise repeated_pair(*map(numbering.name, sorted(divmod(int(repeats[0]), n))))
+    n = len(numbering)
+    csr, repeats, opposite = merge_entries(first, second, weights, n, mirror=mirror, add=symmetrize == "sum")
+    refuse_repeats(symmetrize, divmod(int(repeats[0]), n) if len(repeats) else None, csr.data, numbering)
     if len(opposite) and weights is not None:
         k = int(opposite[0])
         where = "" if place is None else f"{place(k if rows is None else int(rows[k]))}: "
@@ -121,25 +231,23 @@ def combine_edges(
             f"{weights[k]:g} here and {-weights[k]:g} elsewhere, equal and opposite; leave out one"
         )
         raise InputError(msg)
-    if add and not np.isfinite(csr.data).all():
-        raise infinite_sum()
     report.repeats += len(repeats)
     report.self_loops += int(np.count_nonzero(csr.diagonal()))
     return csr
 
 
-def repeated_pair(one: object, other: object) -> InputError:
-    """Return the error for a pair that must not be listed twice."""
-    return InputError(
-        f"the pair {one} - {other} is listed more than once; say what to do with it: symmetrize='max' or 'sum'"
-    )
-
-
-def infinite_sum() -> InputError:
-    """Return the error for weights of a pair that are too large to be added."""
-    return InputError(
-        "the weights of a pair that is listed several times add up to infinity; scale the weights down"
-    )
+def refuse_repeats(
+    symmetrize: Symmetrize, pair: tuple[int, int] | None, weights: Floats, numbering: Numbering
+) -> None:
+    """Raise the error for a pair that must not be listed twice, or for weights that add up to infinity."""
+    if symmetrize == "error" and pair is not None:
+        one, other = map(numbering.name, sorted(pair))
+        how = "say what to do with it: symmetrize='max' or 'sum'"
+        msg = f"the pair {one} - {other} is listed more than once; {how}"
+        raise InputError(msg)
+    if symmetrize == "sum" and not np.isfinite(weights).all():
+        msg = "the weights of a pair that is listed several times add up to infinity; scale the weights down"
+        raise InputError(msg)
 
 
 def combine_labels(rows: Sequence[LabelRows], numbering: Numbering) -> tuple[sp.csr_array, tuple[str, ...]]:
@@ -154,39 +262,35 @@ def combine_labels(rows: Sequence[LabelRows], numbering: Numbering) -> tuple[sp.
     order = sorted(range(len(names)), key=names.__getitem__)
     classes, n, width = tuple(names[k] for k in order), len(numbering), max(len(names), 1)
     parts = np.split(np.argsort(order)[codes], np.cumsum([len(piece.names) for piece in rows])[:-1])
-    own = [  # node * width + class, each once
-        np.unique(piece.numbers[piece.rows].astype(np.int64) * width + part)
+    keys = [  # node * width + class
+        piece.numbers[piece.rows].astype(np.int64) * width + part
         for piece, part in zip(rows, parts, strict=True)
     ]
-    column = {name: k for k, name in enumerate(classes)}
     replaced, new_labels = dict[int, int](), set[int]()
-    for piece in rows:
-        for row, name in (
-            zip(piece.rows.tolist(), piece.names.to_pylist(), strict=True) if piece.replaces else ()
-        ):
+    for piece, own in zip(rows, keys, strict=True):
+        for row, key in zip(piece.rows.tolist(), own.tolist(), strict=True) if piece.replaces else ():
             if row in piece.replaces:
-                first = int(piece.numbers[row]) * width
-                new_labels.add(first + column[name])
-                if piece.replaces[row] in column:
-                    replaced[first + column[piece.replaces[row]]] = column[name]
-    gone = np.intersect1d(list(replaced.keys() - new_labels), np.concatenate(own)).astype(np.int64)
+                new_labels.add(key)
+                if piece.replaces[row] in classes:
+                    replaced[key - key % width + classes.index(piece.replaces[row])] = key % width
+    gone = np.intersect1d(list(replaced.keys() - new_labels), np.concatenate(keys)).astype(np.int64)
     if len(gone):
         count, first = counted(len(gone), "label"), int(gone[0])
         change = f"{classes[replaced[first]]} instead of {classes[first % width]}"
         more, node = ", and so on" if len(gone) > 1 else "", numbering.name(first // width)
         logger.info("%s replaced by answers: node %r is %s%s", count, node, change, more)
-        own = [np.setdiff1d(each, gone) for each in own]
-    total = np.unique(np.concatenate(own))
+    keys = [np.setdiff1d(own, gone) for own in keys]  # each once
+    total = np.unique(np.concatenate(keys))
     indicator = sp.csr_array((np.ones(len(total), bool), np.divmod(total, width)), shape=(n, len(classes)))
-    counts = [np.bincount(each // width, minlength=n) for each in own]
+    counts = [np.bincount(own // width, minlength=n) for own in keys]
     odd = np.any([(count > 0) & (count < np.diff(indicator.indptr)) for count in counts], axis=0)
     odd[[key // width for key in new_labels]] = False
     if odd.any():
         first = int(np.argmax(odd))
         shown = " and ".join(
             f"{' | '.join(classes[key % width] for key in found)} in {piece.source}"
-            for piece, each in zip(rows, own, strict=True)
-            if len(found := each[each // width == first])
+            for piece, own in zip(rows, keys, strict=True)
+            if len(found := own[own // width == first])
         )
         many = (
             f" ({odd.sum()} nodes in all have different labels in different files)" if odd.sum() > 1 else ""
@@ -211,11 +315,11 @@ def build_labels(
         from unseen.certificate import order_answers  # labels are mostly read without questions
 
         names = ids.tolist()
-        statuses = (
+        statuses = [
             (names[node], piece.answers.get(row, ""))
             for piece in rows
             for row, node in enumerate(piece.numbers.tolist())
-        )
+        ]
         by_node = Labels(indicator, classes, ids).to_lists()
         return Labels(indicator, classes, ids, *order_answers(statuses, by_node))
     has_label = np.diff(indicator.indptr) > 0
@@ -226,21 +330,6 @@ def build_labels(
         if (answer == CONFIRMED) == has_label[piece.numbers[row]]
     }  # a label outweighs skipped and unknown, and only a label can be confirmed
     return Labels(indicator, classes, ids, answers)
-
-
-def refuse_unknown(piece: LabelRows, where: str, n: int, numbering: Numbering) -> None:
-    """Raise the error that names the first row whose node is not among the first `n`."""
-    refuse_foreign_ids(where, piece, n, numbering)
-    strangers = np.flatnonzero(piece.numbers >= n)
-    if not len(strangers):
-        return
-    first = int(strangers[0])
-    more = f", and {len(strangers)} rows in all name such nodes" if len(strangers) > 1 else ""
-    remedy = ", or read the graph with labels=... to make nodes of them" if where == "the graph" else ""
-    hint = "" if first else piece.hint
-    node = piece.ids[first].as_py()
-    msg = f"{piece.place(first)}: {where} has no node {node!r}{more}; remove such rows{remedy}{hint}"
-    raise InputError(msg)
 
 
 def order_features(table: FeatureRows, nodes: Ints, numbering: Numbering, of_type: str = "") -> Ints:
@@ -293,15 +382,6 @@ def compact(matrix: Features) -> Features:
     """
     wide = isinstance(matrix, np.ndarray) and matrix.shape[1] >= WIDE
     return sp.csr_array(matrix) if wide and np.count_nonzero(matrix) <= FILLED * matrix.size else matrix
-
-
-def collect_texts(tables: Iterable[FeatureRows], n: int) -> Any:
-    """Return the text of each of `n` nodes in tables of features; None without texts."""
-    with_texts = [table for table in tables if table.texts is not None]
-    texts = np.full(n, "", dtype=object)
-    for table in with_texts:
-        texts[table.numbers] = table.texts
-    return texts if with_texts else None
 
 
 def describe_reading(graph: Graph, labels: Labels | None, report: Report, options: Options) -> str:

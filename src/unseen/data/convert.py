@@ -13,7 +13,6 @@ from unseen.data.arrays import MAT_KEYS, mat_variables
 from unseen.data.features import FeatureReader
 from unseen.data.files import AnyPath, refuse_overwriting
 from unseen.data.folders import files_of
-from unseen.data.ids import is_list
 from unseen.data.names import LABEL, find_ends, has_id_word, has_sure_names, id_position, is_label_name, lower
 from unseen.data.opened import File, data_suffix
 from unseen.data.options import Options
@@ -32,7 +31,7 @@ from unseen.data.sources import (
     metadata_path,
     written_format,
 )
-from unseen.data.tables import MatrixBatch
+from unseen.data.tables import MatrixBatch, is_list
 from unseen.data.vectors import read_embedding
 from unseen.data.write import STDOUT, is_folder, write_graph, write_part
 from unseen.errors import InputError, unknown_name

@@ -17,12 +17,11 @@ from urllib.parse import quote
 
 import pyarrow as pa
 
-from unseen.data.ids import is_list, is_string
 from unseen.data.names import DST, LABEL, SRC, find_ends, id_position, lower
 from unseen.data.opened import WORK_BYTES, File, memory_bound
 from unseen.data.options import Options
 from unseen.data.sources import Batches, Role
-from unseen.data.tables import as_column, explain_errors, from_arrow, list_names
+from unseen.data.tables import as_column, explain_errors, from_arrow, is_list, is_string, list_names
 from unseen.errors import InputError, need_library
 
 SECONDS, SECONDS_PER_MEGABYTE = 60, 1

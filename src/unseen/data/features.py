@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -12,17 +13,27 @@ import pyarrow.compute as pc
 import scipy.sparse as sp
 
 from unseen.data.build import Report
-from unseen.data.ids import id_column, is_list, is_string, join_chunks
 from unseen.data.leaks import feature_positions
 from unseen.data.names import id_position
 from unseen.data.options import Options
 from unseen.data.pieces import FeatureRows, Reader
-from unseen.data.roles import lack_of_columns, require_numbers
+from unseen.data.roles import LabelReader, lack_of_columns, require_numbers
 from unseen.data.sources import Role
-from unseen.data.tables import MatrixBatch, Table, drop_missing_words, float_values, require_single_rows
+from unseen.data.tables import (
+    MatrixBatch,
+    Table,
+    drop_missing_words,
+    float_values,
+    id_column,
+    is_list,
+    is_string,
+    join_chunks,
+    list_names,
+    require_single_rows,
+)
 from unseen.data.words import Block, block_of, stacked_blocks, years_of
 from unseen.errors import InputError, counted, first_of, logger, show_path
-from unseen.ids import Array, Features, numbers_of
+from unseen.ids import Array, numbers_of
 
 
 class FeatureReader(Reader[FeatureRows]):
@@ -50,68 +61,84 @@ class FeatureReader(Reader[FeatureRows]):
         super().__init__(source, options, report)
         self.label_names, self.labels_too, self._quiet = self.options.label_names, False, False
 
+    def _positions(self, table: Table) -> dict[str, int]:
+        node = self._columns(table)[0]
+        return {} if node is None else {"node": node}
+
+    def _columns(self, table: Table) -> tuple[int | None, list[int]]:
+        """Return the column of ids and those of numbers."""
+        node = id_position(table.names or ())
+        if node is None and not table.text:
+            raise lack_of_columns(table, "features need a column `node`")
+        values = [k for k in range(len(table.columns)) if k != (node or 0)]
+        if not values:
+            msg = f"{table.source} has no column beside the node ids; {self.role} need at least one"
+            raise InputError(msg)
+        return node or 0, values
+
     def _piece(self, batch: Table | MatrixBatch) -> FeatureRows:
         if isinstance(batch, MatrixBatch):
-            ids = None if batch.ids is None else id_column(batch.ids, f"ids of {batch.source}")
-            values, names = self._fill(self._real_matrix(batch), batch.names, batch)
-            return FeatureRows(ids, values, names, batch.source)
+            return self._matrix_rows(batch)
         node, columns = self._columns(batch)
         ids = None if node is None else batch.ids(node, "node")
         if ids is not None:
             require_single_rows(ids, batch, self.role)
         if self.role == "features":
-            whole = None if self.in_pieces else ids
+            whole, labels_too = None if self.in_pieces else ids, self.labels_too
             columns = feature_positions(
-                batch, columns, whole, self.label_names, labels_too=self.labels_too, quiet=self._quiet
+                batch, columns, whole, self.label_names, labels_too=labels_too, quiet=self._quiet
             )
             self._quiet = self.in_pieces
-        values, names, texts = self._blocks(batch, columns)
-        if not values.shape[1] and batch.n_rows:
+        blocks, words, texts = self._blocks(batch, columns)
+        matrix: Any = np.hstack([np.empty((batch.n_rows, 0), np.int8), *(block for block, _ in blocks)])
+        names: Any = None if batch.names is None else tuple(name for _, own in blocks for name in own)
+        if len(columns) == 1 and blocks and is_list(batch.columns[columns[0]].type):
+            stored = batch.metadata.get("feature_names")
+            names = None if stored is None else tuple(json.loads(stored))
+        matrix, names = self._fill(matrix, names, batch)
+        if words:
+            matrix, names = stacked_blocks([(matrix, names or ()), *words] if matrix.shape[1] else words)
+        if not matrix.shape[1] and batch.n_rows:
             msg = f"{batch.source} has no column beside ids and labels that can be a feature"
             raise InputError(msg)
-        return FeatureRows(ids, values, names, batch.source, batch.place, texts)
+        return FeatureRows(
+            ids, matrix, names, batch.source, batch.place, texts[0] if len(texts) == 1 else None
+        )
 
-    def _blocks(self, batch: Table, columns: list[int]) -> tuple[Any, Any, list[str] | None]:
-        """Return the features of columns, their names, and the texts where one column holds some."""
+    def _blocks(self, batch: Table, columns: list[int]) -> tuple[list[Block], list[Block], list[list[str]]]:
+        """Return blocks of numbers and of words, each with the names of its columns, and the columns of text."""
         numbers, words, texts = list[Block](), list[Block](), list[list[str]]()
-        names: Any = batch.names
-        source = show_path(batch.source)
+        source, is_feature = show_path(batch.source), self.role == "features"
         for k in columns:
-            what = f"{self.noun} {k}" if names is None else f"{self.noun} {names[k]!r}"
+            name: Any = k if batch.names is None else batch.names[k]
+            named = () if batch.names is None else (name,)
             column = join_chunks(batch.columns[k])
             if is_list(column.type):
                 lists = self._lists(batch, column)
-                numbers.append((lists, tuple(f"{names[k]} {j}" for j in range(lists.shape[1]))))
+                numbers.append((lists, tuple(f"{name} {j}" for j in range(lists.shape[1]))))
                 continue
-            if self.role == "features" and pa.types.is_nested(column.type):
-                logger.info("%s: the column %r holds several values a node and is not used", source, names[k])
+            if is_feature and pa.types.is_nested(column.type):
+                logger.info("%s: the column %r holds several values a node and is not used", source, name)
                 continue
             try:
-                values = self._numbers(batch, column, what)
-                numbers.append((values[:, None], () if names is None else (names[k],)))
+                numbers.append((self._numbers(batch, column, f"{self.noun} {name!r}")[:, None], named))
             except InputError:
-                years = years_of(column) if self.role == "features" and names else None
+                if not is_feature or not named:
+                    raise
+                years = years_of(column)
                 if years is not None and not self.in_pieces:
-                    logger.info("%s: the column %r holds dates; it is used as years", source, names[k])
-                    numbers.append((years[:, None], (names[k],)))
+                    logger.info("%s: the column %r holds dates; it is used as years", source, name)
+                    numbers.append((years[:, None], named))
                     continue
-                found = block_of(batch, k, names[k]) if names and self.role == "features" else None
+                found = block_of(batch, k, name)
                 if found is None:
                     raise
                 if self.in_pieces:
-                    msg = f"{batch.source}: the column {names[k]!r} is no number; a graph in parts takes numbers only"
+                    msg = f"{batch.source}: the column {name!r} is no number; a graph in parts takes numbers only"
                     raise InputError(msg) from None
                 words.append(found[0])
                 texts += [] if found[1] is None else [found[1]]
-        matrix: Any = np.hstack([np.empty((batch.n_rows, 0), np.int8), *(part for part, _ in numbers)])
-        own: Any = tuple(name for _, part in numbers for name in part)
-        if len(columns) == 1 and numbers and is_list(batch.columns[columns[0]].type):
-            stored = batch.metadata.get("feature_names")
-            own = None if stored is None else tuple(json.loads(stored))
-        matrix, own = self._fill(matrix, None if names is None else own, batch)
-        if words:
-            matrix, own = stacked_blocks([(matrix, own or ()), *words] if matrix.shape[1] else words)
-        return matrix, own, texts[0] if len(texts) == 1 else None
+        return numbers, words, texts
 
     def _fill(self, values: Any, names: Any, batch: Table | MatrixBatch) -> tuple[Any, Any]:
         """Return numbers without missing ones, and the names of the columns that have any; a notice counts the gaps.
@@ -132,7 +159,13 @@ class FeatureReader(Reader[FeatureRows]):
         partly = kept[counts[kept] > 0]
         if len(partly) and (how == "error" or self.role == "vectors" or (self.in_pieces and how == "median")):
             first = int(np.argmax(np.isin(column, partly)))
-            raise self._missing(batch, int(row[first]), shown[column[first]])
+            way = "to fill in missing values, say missing='median' or 'zero' (--missing)"
+            if self.in_pieces:
+                way = "a graph in parts can have 0 there: say missing='zero' (--missing zero)"
+            way = f"; {way}" if self.role == "features" else ""
+            what = f"the {self.noun} {shown[column[first]]} is missing"
+            msg = f"{batch.place(int(row[first]))}: {what}; {self.rule}{way}"
+            raise InputError(msg)
         fills = np.zeros(width)
         if how == "median":
             part = values[:, partly]
@@ -149,49 +182,24 @@ class FeatureReader(Reader[FeatureRows]):
             logger.info("%s: %s replaced by %s: %s", source, total, by, gaps)
         return values[:, kept], None if names is None else tuple(names[k] for k in kept)
 
-    def _missing(self, batch: Table | MatrixBatch, row: int, name: str) -> InputError:
-        """Return the error for a missing number."""
-        place = batch.place(row) if isinstance(batch, Table) else f"{batch.source}: row {row}"
-        if isinstance(batch, MatrixBatch) and batch.ids is not None:
-            place += f" (node {batch.ids[row]!r})"
-        way = "; to fill in missing values, say missing='median' or 'zero' (--missing)"
-        if self.in_pieces:
-            way = "; a graph in parts can have 0 there: say missing='zero' (--missing zero)"
-        way = way if self.role == "features" else ""
-        return InputError(f"{place}: the {self.noun} {name} is missing; {self.rule}{way}")
-
-    def _positions(self, table: Table) -> dict[str, int]:
-        node = self._columns(table)[0]
-        return {} if node is None else {"node": node}
-
-    def _columns(self, table: Table) -> tuple[int | None, list[int]]:
-        """Return the column of ids and those of numbers."""
-        node = id_position(table.names or ())
-        if node is None and not table.text:
-            raise lack_of_columns(table, "features need a column `node`")
-        values = [k for k in range(len(table.columns)) if k != (node or 0)]
-        if not values:
-            msg = f"{table.source} has no column beside the node ids; {self.role} need at least one"
-            raise InputError(msg)
-        return node or 0, values
-
-    def _real_matrix(self, matrix: MatrixBatch) -> Features:
-        """Return a matrix of numbers, none of them infinite."""
-        source, values = matrix.source, matrix.values
+    def _matrix_rows(self, batch: MatrixBatch) -> FeatureRows:
+        """Return the rows of a matrix of numbers, none of them infinite."""
+        source, values = batch.source, batch.values
         if values.ndim != 2:
             msg = f"{source} has shape {values.shape}; {self.role} need two dimensions, nodes and columns"
             raise InputError(msg)
-        require_numbers(matrix)
+        require_numbers(batch)
         if self.kind is not None:
             with np.errstate(over="ignore"):  # what does not fit is infinite, and refused as such
                 values = values.astype(self.kind, copy=False)
         if np.isinf(numbers_of(values)).any():
             coo = sp.coo_array(values)
-            odd = int(np.argmax(np.isinf(coo.data)))
-            node = "" if matrix.ids is None else f" (node {matrix.ids[coo.row[odd]]!r})"
-            msg = f"{source}: row {coo.row[odd]}{node}, column {coo.col[odd]} is {coo.data[odd]}; {self.rule}"
+            k = int(np.argmax(np.isinf(coo.data)))
+            msg = f"{batch.place(coo.row[k])}, column {coo.col[k]} is {coo.data[k]}; {self.rule}"
             raise InputError(msg)
-        return values if isinstance(values, np.ndarray) else sp.csr_array(values)
+        ids = None if batch.ids is None else id_column(batch.ids, f"ids of {source}")
+        values = values if isinstance(values, np.ndarray) else sp.csr_array(values)
+        return FeatureRows(ids, *self._fill(values, batch.names, batch), source)
 
     def _numbers(self, table: Table, column: pa.Array, what: str) -> Array:
         """Return a column of numbers with NaN where one is missing.
@@ -203,8 +211,9 @@ class FeatureReader(Reader[FeatureRows]):
         if column.type == pa.float32() and not column.null_count:
             values = column.to_numpy(zero_copy_only=False)
         else:
-            known = drop_missing_words(column) if is_string(column.type) else column
-            values = float_values(table, known, what)
+            values = float_values(
+                table, drop_missing_words(column) if is_string(column.type) else column, what
+            )
         if self.kind is not None:
             with np.errstate(over="ignore"):
                 values = values.astype(self.kind, copy=False)
@@ -231,3 +240,42 @@ class FeatureReader(Reader[FeatureRows]):
         matrix = np.full((len(lengths), width), np.nan, values.dtype)
         matrix[rows] = values.reshape(len(rows), width)
         return matrix
+
+
+class TextReader(LabelReader):
+    """Texts: ``node, text``, read as labels are; several columns of text are one, columns of labels are left out."""
+
+    takes_all_columns = True
+
+    def __init__(self, source: Any, options: Options | None = None, report: Report | None = None) -> None:
+        if isinstance(source, Mapping) or hasattr(source, "iloc"):  # a text for each node, not its labels
+            from unseen.data.objects_plain import read_values
+
+            values = read_values(source, "`text`")
+            source = source if values is None else values
+        elif isinstance(source, (list, tuple, np.ndarray)):
+            msg = (
+                "`text` must be a path, a table with a node and its text in each row, a dict or a pandas series from "
+                f"nodes to texts, got {type(source).__name__}"
+            )
+            raise InputError(msg)
+        super().__init__(source, replace(options or Options(), label_column=None), report)
+        self.label_names = (options or Options()).label_names
+
+    def _piece(self, table: Table) -> Any:
+        node = self.positions["node"]
+        ids = table.ids(node, "node")
+        columns = [k for k in range(len(table.columns)) if k != node]
+        columns = feature_positions(table, columns, ids, self.label_names)
+        if table.names and len(table.columns) > 2:
+            names = list_names([table.names[k] for k in columns])
+            logger.info("%s: the text of a node consists of the columns %s", show_path(table.source), names)
+        texts = [table.columns[k].to_pylist() for k in columns]
+        cells = [" ".join(str(cell) for cell in row if cell is not None) for row in zip(*texts, strict=True)]
+        return FeatureRows(ids, np.array(cells, dtype=object)[:, None], None, table.source)
+
+    def _positions(self, table: Table) -> dict[str, int]:
+        if len(table.columns) < 2:
+            raise lack_of_columns(table, "texts are `node, text`")
+        node = id_position(table.names or ()) or 0
+        return {"node": node, "text": 1 - node} if len(table.columns) == 2 else {"node": node}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,17 +13,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unseen.data.build import (
+    Numbering,
     Report,
     build_labels,
-    collect_texts,
     combine_edges,
     compact,
     describe_reading,
+    numbered_ids,
     order_features,
     refuse_foreign_ids,
 )
-from unseen.data.ids import Numbering, id_column, numbered_ids
-from unseen.data.names import HEADER_HINT
 from unseen.data.opened import memory_bound
 from unseen.data.options import Options
 from unseen.data.pieces import (
@@ -37,23 +36,24 @@ from unseen.data.pieces import (
     require_columns,
     tell_ignored,
 )
-from unseen.data.roles import EdgeReader, LabelReader, NodeReader, TextReader
+from unseen.data.roles import EdgeReader, LabelReader, NodeReader
 from unseen.data.sources import is_same_source
+from unseen.data.tables import id_column
 from unseen.errors import InputError, counted, logger, show_path
 from unseen.graph import Graph
 from unseen.ids import Ints, Value
 from unseen.labels import Labels
 
 if TYPE_CHECKING:
-    from unseen.data.features import FeatureReader
+    from unseen.data.features import FeatureReader, TextReader
     from unseen.data.spill import SpilledEdges
 
 EDGE_BYTES = 130
 """Memory that an edge takes until the graph is built: 1.3 GB for 10 million of them, measured."""
 FEW_BYTES = 100_000
 """Nobody allows less memory than this."""
-FEW_EDGES = 3
-"""With no more further edges, ids that occur once are nothing unusual."""
+FEW_EDGES = 4
+"""With fewer edges, ids that occur once are nothing unusual."""
 
 
 @dataclass(frozen=True)
@@ -81,72 +81,66 @@ class Data(Value):
     report: Report
 
 
-@dataclass
-class NumberedRows:
-    """What the sources of a graph hold beside edges, with the numbers of their nodes.
+class Intake:
+    """All sources of one graph: a reader for each, and once they are read, their rows with the numbers of the nodes.
 
     Attributes
     ----------
+    edges, nodes, features, text, labels : readers
+        Opened before the first is read, so that a wrong path costs no time; those of features by the type of nodes,
+        with the key None for all nodes.
     numbering : Numbering
         Of the ids of all sources, in their order: nodes, edges, features, texts, labels.
-    nodes, features, texts, labels
-        The rows of each; features by the type of nodes, with the key None for those of all nodes.
-    n_connected : int
-        Nodes that node list and edges name.
+    node_list, feature_rows, text_rows, label_rows
+        What was read, beside the edges.
     """
-
-    numbering: Numbering
-    nodes: NodeList | None = None
-    features: dict[Any, list[FeatureRows]] = field(default_factory=dict)
-    texts: FeatureRows | None = None
-    labels: list[LabelRows] = field(default_factory=list)
-    n_connected: int = 0
-
-
-class Intake:
-    """All sources of one graph, opened but not yet read."""
 
     def __init__(
         self, edges: Any, nodes: Any, features: Any, labels: Sequence[Any], options: Options, text: Any = None
     ) -> None:
-        self.options, self.report = options, Report()
+        self.options, self.report, self.numbering = options, Report(), Numbering()
         how = (options, self.report)
-        # Every source is opened before the first is read: a wrong path costs no time.
         self.edges = EdgeReader(edges, *how)
         self.nodes = None if nodes is None else NodeReader(nodes, *how)
-        self.features_by_type: dict[Any, FeatureReader] = {}
-        if features is not None:
-            from unseen.data.features import FeatureReader  # a graph without features does without it
+        self.features: dict[Any, FeatureReader] = {}
+        self.text: TextReader | None = None
+        if features is not None or text is not None:  # a graph without them does without their modules
+            from unseen.data.features import FeatureReader, TextReader
             from unseen.data.objects_plain import has_node_keys
 
-            by_type = isinstance(features, Mapping) and not has_node_keys(features)
-            for key, source in features.items() if by_type else [(None, features)]:
-                reader = self.features_by_type[key] = FeatureReader(source, *how)
+            is_by_type = isinstance(features, Mapping) and not has_node_keys(features)
+            sources = {} if features is None else features if is_by_type else {None: features}
+            for key, source in sources.items():
+                reader = self.features[key] = FeatureReader(source, *how)
                 reader.labels_too = any(is_same_source(source, other) for other in labels)
-        self.features = self.features_by_type.pop(None, None)
+            self.text = None if text is None else TextReader(text, *how)
         self.labels = [LabelReader(source, *how) for source in labels]
-        self.text = None if text is None else TextReader(text, *how)
+        self.node_list: NodeList | None = None
+        self.feature_rows: dict[Any, list[FeatureRows]] = {}
+        self.text_rows: FeatureRows | None = None
+        self.label_rows: list[LabelRows] = []
+        self._pieces: list[Edges] = []  # edges in memory
+        self._spilled: SpilledEdges | None = None  # or on disk, once they are too many
+        self._is_plain = not options.directed and not self.features.keys() - {None}
+        self._n_connected = 0  # nodes that node list and edges name
 
     def data(self, encoder: Any = None) -> Data:
         """Read everything and put it together; `encoder` makes vectors of texts."""
         with ExitStack() as stack:
-            store = EdgeStore(self, stack)
-            content = self.collect(Numbering(), store.add)
-            graph = self._graph(store, content)
-        if self.nodes is not None and content.nodes is not None and self.nodes.layout.first is not None:
-            is_alone = graph.isolated[content.nodes.numbers]
+            self.collect(self.numbering, lambda piece: self._keep(piece, stack))
+            graph = self._graph()
+        if self.nodes is not None and self.node_list is not None and self.nodes.layout.first is not None:
+            is_alone = graph.isolated[self.node_list.numbers]
             if len(is_alone) > 1 and is_alone[0] and not is_alone[1:].any():
-                self.nodes.warn_of_first_row()
-        labels = None
-        if content.labels:
-            labels = build_labels(content.labels, content.numbering, self.report, graph)
+                self.nodes.warn_of_first_row("data", "id occurs")
+        labels = build_labels(self.label_rows, self.numbering, self.report, graph) if self.labels else None
         logger.info(
             "read %s: %s", self.edges.name, describe_reading(graph, labels, self.report, self.options)
         )
-        if content.texts is not None:
+        if self.text_rows is not None:
             from unseen.data.words import with_text
 
-            graph = with_text(graph, content.texts, encoder)
+            graph = with_text(graph, self.text_rows, encoder)
         return Data(graph, labels, self.report)
 
     def collect(
@@ -155,7 +149,7 @@ class Intake:
         keep_edges: Callable[[Edges], None],
         n_bytes: int | None = None,
         keep_features: Callable[[FeatureRows], FeatureRows] | None = None,
-    ) -> NumberedRows:
+    ) -> None:
         """Read all sources in the order in which their ids are numbered, and check that they fit each other.
 
         Parameters
@@ -167,192 +161,151 @@ class Intake:
         n_bytes : int, optional
             About how many bytes of edges and features are in memory together; None: features are one piece.
         """
-        features = [each for each in (self.features, *self.features_by_type.values()) if each is not None]
-        several = (self.edges, self.nodes, *features, *self.labels, self.text)
-        readers: list[Reader[Any]] = [reader for reader in several if reader is not None]
+        self.numbering, lists = numbering, list[Any]()
+        readers: list[Reader[Any]] = [self.edges, *self.features.values(), *self.labels]
+        readers[1:1] = [] if self.nodes is None else [self.nodes]
+        readers += [] if self.text is None else [self.text]
         for reader in readers:
             reader.open(n_bytes if reader.role in ("edges", "features") else None)
         require_columns(readers, self.options)
         names = {labels.label_name() for labels in self.labels} - {""}
-        for each in features:
-            each.label_names |= names
+        for features in self.features.values():
+            features.label_names |= names
         if self.text is not None:
             self.text.label_names |= names
-        content, lists = NumberedRows(numbering), list[Any]()
         if self.nodes is not None:
-            content.nodes = number_rows(self.nodes.whole(), numbering)
-            lists.append(content.nodes.ids)
+            self.node_list = number_rows(next(self.nodes.pieces()), numbering)
+            lists.append(self.node_list.ids)
         if self.edges.source.beside is not None:  # isolated nodes are only in that file
             lists.append(read_whole(NodeReader(self.edges.source.beside)).ids)
             numbering.number(lists[-1])
-        first_ends = self._number_edges(numbering, lists, keep_edges)
-        content.n_connected = len(numbering)
-        self._number_features(content, lists, n_bytes, keep_features)
+        lonely = self._number_edges(lists, keep_edges)
+        self._n_connected = len(numbering)
+        for key, features in self.features.items():
+            for rows in features.pieces(numbering):
+                ids = rows.ids
+                if ids is None and key is None:
+                    ids = id_column(numbered_ids(rows.values.shape[0], lists[:1]), "features")
+                rows = rows if ids is None else number_rows(rows, numbering, ids)
+                self.feature_rows.setdefault(key, []).append(
+                    rows if keep_features is None else keep_features(rows)
+                )
         if self.text is not None:
-            n_before, found = len(numbering), self.text.whole(numbering)
+            n_before, found = len(numbering), next(self.text.pieces(numbering))
             texts: Any = number_rows(found, numbering)
-            content.texts = texts
             refuse_foreign_ids(self.edges.name, texts, n_before, numbering)
             if count := int(np.count_nonzero(texts.numbers >= n_before)):
-                name = show_path(texts.source)
-                logger.info("%s: %s with a text and without edges", name, counted(count, "node"))
+                nodes = counted(count, "node")
+                logger.info("%s: %s with a text and without edges", show_path(texts.source), nodes)
+            self.text_rows = texts
         n_named = len(numbering)
-        for labels in self.labels:
-            content.labels.append(number_rows(labels.whole(numbering), numbering))
+        self.label_rows = [number_rows(next(labels.pieces(numbering)), numbering) for labels in self.labels]
         tell_ignored(readers)
         if not len(numbering):
             msg = f"{self.edges.name} lists no edge, and there is no other source that names a node; give `nodes`"
             raise InputError(msg)
-        rows = [*chain(*content.features.values()), *content.labels, content.texts]
-        numbers = [each.numbers for each in rows if each is not None and each.numbers is not None]
-        if first_ends and not any(np.isin(part, list(first_ends)).any() for part in numbers):
-            line = f"{self.edges.first_place} ({', '.join(self.edges.layout.first or ())})"
-            logger.warning("%s is read as an edge, though its ids occur nowhere else%s", line, HEADER_HINT)
-        for piece in content.labels:
-            if (piece.numbers >= n_named).any():  # misspelt ids would become new nodes in silence
-                self._tell_label_only(piece, n_named, numbering)
+        every = [*chain(*self.feature_rows.values()), *self.label_rows, self.text_rows]
+        numbers = [rows.numbers for rows in every if rows is not None and rows.numbers is not None]
+        if len(lonely) and not any(np.isin(part, lonely).any() for part in numbers):
+            self.edges.warn_of_first_row("an edge", "ids occur")
+        for labels in self.label_rows:
+            if (labels.numbers >= n_named).any():  # misspelt ids would become new nodes in silence
+                self._tell_label_only(labels, n_named)
                 break
-        return content
 
-    def _number_edges(
-        self, numbering: Numbering, lists: list[Any], keep: Callable[[Edges], None]
-    ) -> set[int]:
-        """Give numbers to edges; return the ends of a first edge that may be a header if no other edge has them."""
-        lonely, count = set[int](), 0
+    def _number_edges(self, lists: list[Any], keep: Callable[[Edges], None]) -> Ints:
+        """Give numbers to edges; return the ends of a first edge that may be a header if no other row has them."""
+        first, known, occurrences, count = np.zeros(0, dtype=np.int64), 0, 0, 0
         for piece in self.edges.pieces():
             if piece.nodes is not None and not count:
                 lists.append(piece.nodes)
-                numbering.number(piece.nodes)
-            known = len(numbering)
-            src, dst = numbering.number(piece.src, piece.dst)
-            if not count and self.edges.layout.first is not None and len(src):
-                ends = {int(src[0]), int(dst[0])}
-                lonely = ends if len(ends) == 2 and min(ends) >= known else lonely
-            if any((part[not count :] == end).any() for end in lonely for part in (src, dst)):
-                lonely = set()
+                self.numbering.number(piece.nodes)
+            known = known if count else len(self.numbering)
+            src, dst = self.numbering.number(piece.src, piece.dst)
+            if self.edges.layout.first is not None:
+                first = first if count else np.unique([*src[:1], *dst[:1]])
+                occurrences += sum(int(np.isin(ends, first).sum()) for ends in (src, dst))
             count += len(src)
             keep(replace(piece, src=src, dst=dst, nodes=None))
-        return lonely if count > FEW_EDGES else set()
+        is_lonely = occurrences == len(first) == 2 and min(first) >= known and count >= FEW_EDGES
+        return first if is_lonely else first[:0]
 
-    def _number_features(
-        self,
-        content: NumberedRows,
-        lists: list[Any],
-        n_bytes: int | None,
-        keep: Callable[[FeatureRows], FeatureRows] | None,
-    ) -> None:
-        """Give numbers to the rows of features, those of all nodes or of each type."""
-        readers = {**self.features_by_type, **({} if self.features is None else {None: self.features})}
-        numbering = content.numbering
-        for key, reader in readers.items():
-            for piece in [reader.whole(numbering)] if n_bytes is None else reader.pieces(numbering):
-                ids = piece.ids
-                if ids is None and key is None:
-                    ids = id_column(numbered_ids(piece.values.shape[0], lists[:1]), "features")
-                rows = piece if ids is None else number_rows(piece, numbering, ids)
-                content.features.setdefault(key, []).append(rows if keep is None else keep(rows))
-
-    def _tell_label_only(self, piece: LabelRows, n_named: int, numbering: Numbering) -> None:
+    def _tell_label_only(self, rows: LabelRows, n_named: int) -> None:
         """Warn that only labels name the nodes from number `n_named` on; raise an error where that is refused."""
-        refuse_foreign_ids(self.edges.name, piece, n_named, numbering)
-        row, count = int(np.argmax(piece.numbers >= n_named)), len(numbering) - n_named
-        lack = "no edge" if self.features is None else "no edge and no features"
+        refuse_foreign_ids(self.edges.name, rows, n_named, self.numbering)
+        row, count = int(np.argmax(rows.numbers >= n_named)), len(self.numbering) - n_named
+        has_features = None in self.features
+        lack = "no edge and no features" if has_features else "no edge"
         more = f"; only labels name {count} nodes" if count > 1 else ""
-        hint = "" if row else piece.hint
+        hint = "" if row else rows.hint
         sentence = (
-            f"{piece.place(row)}: the label names {piece.ids[row].as_py()!r}, a node that has {lack}{more}"
+            f"{rows.place(row)}: the label names {rows.ids[row].as_py()!r}, a node that has {lack}{more}"
         )
-        if self.features is not None or self.options.strict:
-            way = "name it in `nodes` (--nodes)" if self.features is None else "add a row of features"
+        if has_features or self.options.strict:
+            way = "add a row of features" if has_features else "name it in `nodes` (--nodes)"
             msg = f"{sentence}; correct the id, or {way}{hint}"
             raise InputError(msg)
         logger.warning("%s; it is kept without edges (strict=True, --strict refuses that)%s", sentence, hint)
 
-    def order_features(self, content: NumberedRows) -> Ints:
+    def order_features(self) -> Ints:
         """Return the row of features of each node."""
-        pieces, numbering = content.features[None], content.numbering
+        pieces = self.feature_rows[None]
         table = replace(pieces[0], numbers=np.concatenate([piece.numbers for piece in pieces]))
         if table.ids is not None:
-            refuse_foreign_ids(self.edges.name, table, content.n_connected, numbering)
-        return order_features(table, np.arange(len(numbering)), numbering)
+            refuse_foreign_ids(self.edges.name, table, self._n_connected, self.numbering)
+        return order_features(table, np.arange(len(self.numbering)), self.numbering)
 
-    def _graph(self, store: EdgeStore, content: NumberedRows) -> Graph:
-        """Return the graph of numbered edges with the features of all nodes, or those of each type."""
-        numbering = content.numbering
-        everyone = None
-        if None in content.features:
-            (table,) = content.features[None]
-            everyone = compact(table.values)[self.order_features(content)], table.names
-        texts = collect_texts(chain(*content.features.values()), len(numbering))
-        if store.spilled is None:
-            edges = Edges.join(store.pieces)
-            typed = edges.types is not None or (content.nodes is not None and content.nodes.types is not None)
-            stated = edges.points is not None and edges.points.any() and self.options.symmetrize == "max"
-            if self.features_by_type or typed or stated or self.options.directed or edges.has_negative:
-                from unseen.data.relate import build_relation_graph  # plain graphs need none of it
+    def _keep(self, piece: Edges, stack: ExitStack) -> None:
+        """Keep a piece of the edges; above the bound on memory all of them go to a database on disk.
 
-                return build_relation_graph(edges, content, everyone, self.options, self.report, texts)
-            ends, symmetrize = (edges.src, edges.dst), self.options.symmetrize
-            adjacency = combine_edges(*ends, edges.weight, numbering, symmetrize, self.report)
-        else:
-            rows = store.spilled.sort(store.folder, numbering, self.options.symmetrize, self.report)
-            adjacency = rows.matrix()
-        values, names = everyone or (None, None)
-        return Graph(adjacency, values, numbering.ids, names, texts, _checked=True)
-
-
-class EdgeStore:
-    """The numbered edges of a graph: pieces in memory, or in a database on disk once they are too many.
-
-    Attributes
-    ----------
-    pieces : list of Edges
-        Those in memory.
-    spilled : SpilledEdges or None
-        Those on disk; only edges without types, directions and signs go there.
-    folder : Path
-        Where the files of the database are.
-    """
-
-    def __init__(self, intake: Intake, stack: ExitStack) -> None:
-        self._intake, self._stack = intake, stack
-        self._n, self._is_plain = 0, not intake.options.directed and not intake.features_by_type
-        self.pieces: list[Edges] = []
-        self.spilled: SpilledEdges | None = None
-        self.folder = Path()
-
-    def add(self, piece: Edges) -> None:
-        """Take a piece; above the bound on memory all of them go to disk."""
-        nodes = self._intake.nodes
-        self._is_plain &= piece.types is None and piece.points is None and not piece.has_negative
-        self._is_plain &= nodes is None or "type" not in nodes.positions
+        Only edges without types, directions and signs do; the database lives as long as the stack.
+        """
+        points = piece.points is not None and piece.points.any() and self.options.symmetrize == "max"
+        typed = piece.types is not None or (self.node_list is not None and self.node_list.types is not None)
+        self._is_plain &= not (points or typed or piece.has_negative)
         if self._is_plain and piece.weight is None:  # no message will name its lines: the text can go
             piece = replace(piece, place=Edges.place)
-        self.pieces.append(piece)
-        self._n += len(piece.src)
-        if self.spilled is None and (not self._is_plain or not self._open_database()):
-            return
-        if self.spilled is None or not self._is_plain:
+        self._pieces.append(piece)
+        needed, files = EDGE_BYTES * sum(len(each.src) for each in self._pieces), self.edges.source.files
+        if self._spilled is None and self._is_plain and files and needed >= FEW_BYTES:
+            size = sum(path.stat().st_size for path in files)
+            limit, _ = memory_bound(size, self.options.max_memory)
+            if needed > limit:
+                from unseen.data.spill import Database, SpilledEdges
+
+                folder = Path(stack.enter_context(TemporaryDirectory()))
+                database = Database(folder, memory=max(limit // 4, 100_000_000), threads=1)
+                self._spilled = SpilledEdges(stack.enter_context(database))
+                logger.info("%s: edges are sorted on disk, for want of memory", show_path(self.edges.name))
+        if self._spilled is not None and not self._is_plain:
             msg = (
                 f"{piece.place(0)}: from here on edges have negative weights, for which memory is too small; allow "
                 "more with max_memory=... (--max-memory)"
             )
             raise InputError(msg)
-        while self.pieces:
-            self.spilled.add(self.pieces.pop(0))
+        while self._spilled is not None and self._pieces:
+            self._spilled.add(self._pieces.pop(0))
 
-    def _open_database(self) -> bool:
-        """Open a database for the edges if they need more memory than the bound, and return whether they do."""
-        needed, source = self._n * EDGE_BYTES, self._intake.edges.source
-        if needed < FEW_BYTES or not source.files:
-            return False
-        size = sum(path.stat().st_size for path in source.files)
-        limit, _ = memory_bound(size, self._intake.options.max_memory)
-        if needed > limit:
-            from unseen.data.spill import Database, SpilledEdges
+    def _graph(self) -> Graph:
+        """Return the graph of numbered edges with the features of all nodes, or those of each type."""
+        numbering, symmetrize = self.numbering, self.options.symmetrize
+        everyone = None
+        if None in self.feature_rows:
+            (table,) = self.feature_rows[None]
+            everyone = compact(table.values)[self.order_features()], table.names
+        texts = None
+        for table in chain(*self.feature_rows.values()):
+            if table.texts is not None:
+                texts = np.full(len(numbering), "", dtype=object) if texts is None else texts
+                texts[table.numbers] = table.texts
+        if self._spilled is not None:
+            adjacency = self._spilled.sort(numbering, symmetrize, self.report).matrix()
+        else:
+            edges = Edges.join(self._pieces)
+            if not self._is_plain:
+                from unseen.data.relate import build_relation_graph  # plain graphs need none of it
 
-            self.folder = Path(self._stack.enter_context(TemporaryDirectory()))
-            database = Database(self.folder, memory=max(limit // 4, 100_000_000), threads=1)
-            self.spilled = SpilledEdges(self._stack.enter_context(database))
-            logger.info("%s: edges are sorted on disk, for want of memory", show_path(source.name))
-        return needed > limit
+                return build_relation_graph(self, edges, everyone, texts)
+            adjacency = combine_edges(edges.src, edges.dst, edges.weight, numbering, symmetrize, self.report)
+        values, names = everyone or (None, None)
+        return Graph(adjacency, values, numbering.ids, names, texts, _checked=True)

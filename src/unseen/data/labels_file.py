@@ -20,14 +20,13 @@ import pyarrow as pa
 
 from unseen.certificate import order_answers
 from unseen.data.files import STANDARD, atomic_path
-from unseen.data.ids import id_array, is_list, is_string
 from unseen.data.labels_text import Answer, LabelText
 from unseen.data.names import find_answer_columns, lower
 from unseen.data.opened import File, data_suffix, delimiter_of
 from unseen.data.options import Options
-from unseen.data.roles import inspect_file
+from unseen.data.read import inspect_file
 from unseen.data.sources import Source, format_of, resolve, written_format
-from unseen.data.tables import Table, filled_cells, label_values
+from unseen.data.tables import Table, filled_cells, id_array, is_list, is_string, label_values
 from unseen.errors import InputError
 from unseen.ids import Ints, as_ids, match_ids
 from unseen.labels import CONFIRMED, DRAWN, GROUP, RANDOM, SCORE, STATUSES, Labels, Status
@@ -158,7 +157,7 @@ def read_text(path: Path, options: Options | None = None, nodes: Iterable[str] |
     """
     reader = inspect_file(path, "labels", options, None if nodes is None else list(nodes))
     node, label = reader.positions["node"], reader.positions["label"]
-    data, delimiter = File(path, "labels").read(), reader.delimiter or ","
+    data, delimiter = File(path, "labels").read(), reader.layout.delimiter or ","
     return LabelText(data, delimiter, header=bool(reader.names), node=node, label=label)
 
 

@@ -10,9 +10,8 @@ import numpy as np
 import pyarrow as pa
 import scipy.sparse as sp
 
-from unseen.data.ids import is_string, join_chunks
 from unseen.data.names import LABEL, NODE, PANDAS_INDEX, lower
-from unseen.data.tables import Table, label_values, list_names
+from unseen.data.tables import Table, is_string, join_chunks, label_values, list_names
 from unseen.errors import InputError, logger, show_path
 from unseen.graph import Graph
 from unseen.ids import Array, Ints, Mask

@@ -55,6 +55,13 @@ class Options:
     missing: Missing = "median"
     max_memory: int | str | None = None
 
+    def column_names(self, role: str) -> dict[str, str]:
+        """Return the names that were given for columns of a role, by what they stand for."""
+        given = {"src": self.src, "dst": self.dst, "weight": self.weight}
+        if role != "edges":
+            given = {"node": self.node_column, "label": self.label_column if role == "labels" else None}
+        return {usual: name for usual, name in given.items() if name}
+
     @property
     def label_names(self) -> set[str]:
         """The names of columns that hold labels in any table, in lower case."""

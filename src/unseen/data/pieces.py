@@ -6,6 +6,7 @@ in pieces, by the same code whether the graph is built in memory or on disk.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -15,8 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from unseen.data.build import Report
-from unseen.data.ids import Numbering
+from unseen.data.build import Numbering, Report
 from unseen.data.names import DST, EDGE_TYPE, HEADER_HINT, LABEL, NODE, NODE_TYPE, PANDAS_INDEX, SRC, WEIGHT
 from unseen.data.options import Options
 from unseen.data.sources import Role, Source
@@ -26,9 +26,7 @@ from unseen.ids import Features, Floats, Ints, Mask, Place, as_ids
 
 PIECE_ROWS = 1 << 21
 """Rows whose ids are numbered together: memory for more, or time to look at all known ids for fewer."""
-
-
-USUAL = {
+_USUAL = {
     "src": SRC,
     "dst": DST,
     "weight": WEIGHT,
@@ -36,17 +34,14 @@ USUAL = {
     "node": (*NODE, PANDAS_INDEX),
     "label": LABEL,
 }
-"""What columns are usually called."""
-NOT_USED = " (not used)"
-"""Ends the name of a column that has the usual name where the user named another."""
 
 
 @dataclass(frozen=True)
 class Edges:
     """The ends, weights and types of edges as listed; ids are Arrow strings or int64 until they are numbered.
 
-    `nodes` are those that the source itself names, in its order (a matrix does); None: no such list. `points` says
-    which edges are directed, where the source has a column ``directed``.
+    `nodes` are those that the source itself names, in its order (a matrix does). `points` says which edges are
+    directed, where the source has a column ``directed``.
     """
 
     src: Any
@@ -88,10 +83,7 @@ class NodeList:
 
 @dataclass(frozen=True)
 class FeatureRows:
-    """Rows of features, or of vectors; without `ids` row i is node number i. `texts` are those of one text column.
-
-    `numbers` are those of the nodes, once these are numbered.
-    """
+    """Rows of features, texts or vectors; without `ids` row i is node number i. `texts` are those of one column."""
 
     ids: pa.Array | None
     values: Features
@@ -112,9 +104,8 @@ class LabelRows:
     """Labels as listed: the id of each row, and for each label the row it stands in.
 
     `answers` has the status of rows: ``skipped``, ``unknown`` or ``confirmed``, or a `Status` where a question was
-    asked. `replaces` has the label that the label of a row corrects.
-    `hint` goes with messages on the first row where that may be a header nobody announced. `numbers` are those of the
-    nodes, once these are numbered.
+    asked. `replaces` has the label that the label of a row corrects. `hint` goes with messages on the first row where
+    that may be a header nobody announced.
     """
 
     ids: pa.Array
@@ -133,7 +124,7 @@ Rows = TypeVar("Rows", NodeList, FeatureRows, LabelRows)
 
 
 class Reader(Generic[Piece]):
-    """Reads one source in one role, at once or in pieces; see the module.
+    """Reads one source in one role, at once or in pieces.
 
     Attributes
     ----------
@@ -157,23 +148,17 @@ class Reader(Generic[Piece]):
         self.options = Options() if options is None else options
         self.report = Report() if report is None else report
         self.source = Source(source, self.role, self.options)
-        self.name = self.source.name
+        self.name = self._file = self.source.name
         self.names: tuple[str, ...] = ()
         self.positions: dict[str, int] = {}
         self.ignored: tuple[str, ...] | None = None
         self.layout = TextLayout(None, 0)
-        self.notice = ""
-        self._file, self._started = self.name, False
+        self.notice, self._has_columns = "", False
 
     @property
-    def first_place(self) -> str:
-        """Where the first row, or the header, is."""
-        return f"{self._file}, line {self.layout.line}"
-
-    @property
-    def delimiter(self) -> str | None:
-        """What separates the columns of text, a blank for any run of blanks and tabs; None: one column, or not text."""
-        return self.layout.delimiter
+    def first_row(self) -> str:
+        """Where the first row, or the header, is, and its cells."""
+        return f"{self._file}, line {self.layout.line} ({', '.join(self.layout.first or self.names)})"
 
     @property
     def columns(self) -> dict[str, str | int]:
@@ -185,70 +170,76 @@ class Reader(Generic[Piece]):
         """What a user should know about these choices."""
         notices = [self.notice, describe_ignored(self.name, self.ignored or ())]
         if self.layout.first is not None and self.role != "nodes":
-            notices.append(
-                f"{self.first_place} ({', '.join(self.layout.first)}) is read as data{HEADER_HINT}"
-            )
+            notices.append(f"{self.first_row} is read as data{HEADER_HINT}")
         return [notice for notice in notices if notice]
 
     def open(self, n_bytes: int | None = None) -> None:
         """Read the first batch, which has the names of the columns; `n_bytes`: the size of batches of a huge source."""
         self.in_pieces = n_bytes is not None
         self._batches = self._read_batches(n_bytes)
-        self._batch: Any = next(self._batches)
-        if isinstance(self._batch, Table) and self._batch.text and self.names and not self._batch.n_rows:
+        self.batch: Any = next(self._batches)
+        if isinstance(self.batch, Table) and self.batch.text and self.names and not self.batch.n_rows:
             logger.warning("%s has a header but no rows", show_path(self.name))
 
     def pieces(self, known: Numbering | None = None) -> Iterator[Piece]:
-        """Yield the source in pieces of some million rows, or at once where its first row may be a header."""
-        if isinstance(self._batch, MatrixBatch) or (self.layout.first is not None and self.role != "edges"):
-            yield self.whole(known)
-            return
-        group, rows = list[Table](), 0
-        for batch in chain([self._batch], self._batches):
-            self._batch = None  # memory is free once a piece is numbered
+        """Yield edges in pieces of some million rows, other roles at once, or each batch if `open` was given a size.
+
+        A first row that may be a header is judged by the ids that are `known`; the source is read at once for that.
+        """
+        most = 0 if self.in_pieces else PIECE_ROWS if self.role == "edges" else math.inf
+        if self.layout.first is not None and self.role != "edges":
+            most = math.inf
+        group, rows = list[Any](), 0
+        for batch in chain([self.batch], self._batches):
+            self.batch = None  # memory is free once a piece is numbered
             group.append(batch)
             rows += batch.n_rows
-            if rows >= PIECE_ROWS or self.in_pieces:
-                yield self._read(Table.join(group))
+            if rows >= most:
+                yield self._read(group, known)
                 group, rows = [], 0
         if group:
-            yield self._read(Table.join(group))
+            yield self._read(group, known)
 
-    def whole(self, known: Numbering | None = None) -> Piece:
-        """Return all of the source; a first row that may be a header is judged by the ids that are `known`."""
-        batches: list[Any] = [self._batch, *self._batches]
-        self._batch = None
-        batch: Any = batches[0] if isinstance(batches[0], MatrixBatch) else Table.join(batches)
+    def _read(self, batches: list[Any], known: Numbering | None) -> Piece:
+        """Return batches as one piece; the first one says which columns are taken."""
+        batch = Table.join(batches) if isinstance(batches[0], Table) else batches[0]
         if self.layout.first is not None and self.role != "edges" and self._is_first_row_header(batch, known):
             batch = rename_columns(batch.with_header(self.names, ""), self.role, self.options)
-        return self._read(batch)
+        if isinstance(batch, Table) and not self._has_columns:
+            self.choose_columns(batch)
+            self._has_columns = True
+            if self.notice:
+                logger.info("%s", self.notice)
+        return self._piece(batch)
 
     def _is_first_row_header(self, table: Table, known: Numbering | None) -> bool:
         """Return whether a first row that may be a header is one: the user says so, or all other ids are known."""
-        ids, cells = table.ids(0, "node"), self.layout.first or ()
+        ids, cells, line = table.ids(0, "node"), self.layout.first or (), self.first_row
         numbers = np.full(len(ids), -1) if known is None else known.find(ids)
         elsewhere = numbers[0] >= 0 or pc.index(ids[1:], ids[0]).as_py() >= 0
         reason = "header=True" if self.options.header else ""
         if self.options.header and elsewhere:
-            line = f"{self.first_place} ({', '.join(cells)}) is read as data"
-            logger.warning("%s in spite of header=True (--header), because its id occurs elsewhere", line)
+            why = "in spite of header=True (--header), because its id occurs elsewhere"
+            logger.warning("%s is read as data %s", line, why)
             return False
         if not elsewhere and known and len(ids) > 1 and bool((numbers[1:] >= 0).all()):
             reason = f"{cells[0]!r} is the only id that no other file has"
         if reason:
             self.names, self.layout = cells, replace(self.layout, names=cells, first=None)
-            logger.info("%s (%s) was taken as a header: %s", self.first_place, ", ".join(cells), reason)
+            logger.info("%s was taken as a header: %s", line, reason)
             return True
         if not elsewhere and known and self.role == "features":
-            self.warn_of_first_row()
+            self.warn_of_first_row("data", "id occurs")
         return False
 
-    def warn_of_first_row(self) -> None:
+    def warn_of_first_row(self, what: str, ids: str) -> None:
         """Log a warning about a first row that is kept as data, and may be a header."""
-        line = f"{self.first_place} ({', '.join(self.layout.first or ())})"
-        logger.warning("%s is read as data, though its id occurs nowhere else%s", line, HEADER_HINT)
+        logger.warning(
+            "%s is read as %s, though its %s nowhere else%s", self.first_row, what, ids, HEADER_HINT
+        )
 
     def _read_batches(self, n_bytes: int | None) -> Iterator[Table | MatrixBatch]:
+        """Yield batches whose columns have the usual names and one order."""
         names: tuple[str, ...] | None = None
         for k, batch in enumerate(self.source.batches(n_bytes)):
             if isinstance(batch, MatrixBatch):
@@ -269,44 +260,29 @@ class Reader(Generic[Piece]):
                 batch = replace(batch, columns=columns, names=names)
             yield batch
 
-    def _read(self, batch: Any) -> Piece:
-        """Return one batch as a piece; the first one says which columns are taken."""
-        if not self._started:
-            self.choose_columns(batch)
-            if self.notice:
-                logger.info("%s", self.notice)
-        piece = self._piece(batch)
-        self._started = True
-        return piece
-
-    def choose_columns(self, batch: Any = None) -> None:
-        """Choose by a batch, or by the first one, which columns are read as what."""
-        table = self._batch if batch is None else batch
-        if not isinstance(table, Table):
-            return
+    def choose_columns(self, table: Table) -> None:
+        """Choose which columns are read as what; where these have unusual names, a notice says so."""
         self.positions = self._positions(table)
         if not self.takes_all_columns:
             left = (name for k, name in enumerate(self.names) if k not in self.positions.values())
             self.ignored = tuple(name for name in left if name != PANDAS_INDEX)
-        self.notice = self._describe_columns(table.names or ())
-
-    def _positions(self, table: Table) -> dict[str, int]:  # noqa: ARG002
-        """Return which column of a table is what."""
-        return {}
-
-    def _describe_columns(self, names: Sequence[str]) -> str:
-        """Return which columns were taken (``edges.csv: from -> to, weight n``), nothing for ``src,dst,weight``."""
-        taken = {meaning: names[k].strip().lower() for meaning, k in self.positions.items() if names}
-        documented = all(name in (meaning, PANDAS_INDEX) for meaning, name in taken.items())
-        if not self.names or documented:
-            return ""
+        taken = {
+            meaning: (table.names or ())[k].strip().lower()
+            for meaning, k in self.positions.items()
+            if self.names
+        }
+        if all(name in (meaning, PANDAS_INDEX) for meaning, name in taken.items()):
+            return
         columns: dict[str, str] = {meaning: self.names[k] for meaning, k in self.positions.items()}
         parts: list[str] = [f"{columns.pop('src')} -> {columns.pop('dst')}"] if self.role == "edges" else []
-        parts += [f"{key} {name}" for key, name in columns.items() if key in USUAL or key != name.lower()]
-        notice = ", ".join(parts)
+        parts += [f"{key} {name}" for key, name in columns.items() if key in _USUAL or key != name.lower()]
+        self.notice = f"{show_path(self.name)}: {', '.join(parts)}"
         if self.layout.reason:
-            notice += f" (line {self.layout.line} was taken as a header: {self.layout.reason})"
-        return f"{show_path(self.name)}: {notice}"
+            self.notice += f" (line {self.layout.line} was taken as a header: {self.layout.reason})"
+
+    def _positions(self, table: Table) -> dict[str, int]:
+        """Return which column of a table is what."""
+        raise NotImplementedError
 
     def _as_table(self, matrix: MatrixBatch) -> Table | MatrixBatch:
         return matrix
@@ -325,7 +301,7 @@ def read_whole(reader: Reader[Piece], known: Numbering | None = None) -> Piece:
     before = reader.report.comments
     reader.open()
     require_columns([reader], reader.options)
-    piece = reader.whole(known)
+    piece = next(reader.pieces(known))
     comments = Report(comments=reader.report.comments - before)
     if comments.losses():
         logger.info("%s: %s", show_path(reader.name), *comments.losses())
@@ -335,11 +311,10 @@ def read_whole(reader: Reader[Piece], known: Numbering | None = None) -> Piece:
 
 def require_columns(readers: Sequence[Reader[Any]], options: Options) -> None:
     """Raise the error for a column that the user named and none of the files that may have it has."""
-    given = {
-        (usual, name) for reader in readers for usual, name in option_names(reader.role, options).items()
-    }
-    for usual, name in sorted(given):
-        fitting = [reader for reader in readers if usual in option_names(reader.role, reader.options)]
+    for usual, name in sorted(
+        {each for reader in readers for each in options.column_names(reader.role).items()}
+    ):
+        fitting = [reader for reader in readers if usual in reader.options.column_names(reader.role)]
         if fitting and not any(name in reader.names for reader in fitting):
             option = f"{usual}_column" if usual in ("node", "label") else usual
             file, flag = fitting[0], option.replace("_", "-")
@@ -367,28 +342,19 @@ def describe_ignored(name: str, columns: Sequence[str]) -> str:
     return f"{show_path(name)}: ignored {noun}: {list_names(columns)}" if columns else ""
 
 
-def option_names(role: Role, options: Options) -> dict[str, str]:
-    """Return the names that were given for columns of a role, by what they stand for."""
-    if role == "edges":
-        named = {"src": options.src, "dst": options.dst, "weight": options.weight}
-    else:
-        named = {"node": options.node_column, "label": options.label_column if role == "labels" else None}
-    return {usual: name for usual, name in named.items() if name}
-
-
 def rename_columns(table: Table, role: Role, options: Options) -> Table:
     """Return a table whose columns have the usual names where the user gave theirs.
 
     Another column that has the usual name is called differently then, so that it is not taken.
     """
-    names = table.names
-    given = {usual: name for usual, name in option_names(role, options).items() if name in (names or ())}
-    if names is None or not given:
+    own = table.names
+    if own is None:
         return table
-    own = list(names)
-    for usual, name in given.items():
-        for k, other in enumerate(own):
-            if other.strip().lower() in USUAL[usual] and names[k] != name:
-                own[k] = other + NOT_USED
-        own[names.index(name)] = usual
-    return replace(table, names=tuple(own))
+    names = list(own)
+    for usual, name in options.column_names(role).items():
+        if name in own:
+            for k, other in enumerate(names):
+                if other.strip().lower() in _USUAL[usual] and own[k] != name:
+                    names[k] = other + " (not used)"
+            names[own.index(name)] = usual
+    return replace(table, names=tuple(names))

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Unpack
 
-from unseen.data.build import Report, build_labels, refuse_unknown
-from unseen.data.ids import Numbering, id_column
+import numpy as np
+
+from unseen.data.build import Numbering, Report, build_labels, refuse_foreign_ids
 from unseen.data.intake import Data, Intake
 from unseen.data.options import OptionNames, Options
-from unseen.data.pieces import number_rows, read_whole
-from unseen.data.roles import LabelReader
+from unseen.data.pieces import Reader, number_rows, read_whole
+from unseen.data.roles import EdgeReader, LabelReader, NodeReader
 from unseen.data.sources import as_list, attribute_source, is_path, is_pyg
+from unseen.data.tables import Table, id_column
+from unseen.errors import InputError
 from unseen.graph import Graph
+from unseen.ids import IdArray
 from unseen.labels import Labels
 
 
@@ -185,7 +190,17 @@ def read_labels(
     readers = [LabelReader(one, options, report) for one in as_list(source)]
     rows = [number_rows(read_whole(reader, known), known) for reader in readers]
     for piece in rows:
-        refuse_unknown(piece, where, graph.n_nodes, known)
+        refuse_foreign_ids(where, piece, graph.n_nodes, known)
+        unknown = np.flatnonzero(piece.numbers >= graph.n_nodes)
+        if len(unknown):
+            first = int(unknown[0])
+            more = f", and {len(unknown)} rows in all name such nodes" if len(unknown) > 1 else ""
+            remedy = (
+                ", or read the graph with labels=... to make nodes of them" if where == "the graph" else ""
+            )
+            what = f"{where} has no node {piece.ids[first].as_py()!r}{more}; remove such rows{remedy}"
+            msg = f"{piece.place(first)}: {what}{'' if first else piece.hint}"
+            raise InputError(msg)
     return build_labels(rows, known, report, graph)
 
 
@@ -194,3 +209,47 @@ def read_label_list(source: Any, options: Options | None = None) -> Labels:
     report, numbering = Report(), Numbering()
     rows = number_rows(read_whole(LabelReader(source, options, report)), numbering)
     return build_labels([rows], numbering, report)
+
+
+def inspect_file(
+    path: Any, role: str, options: Options | None = None, known_ids: Sequence[Any] | IdArray | None = None
+) -> Reader[Any]:
+    r"""Return the reader of a file (`names`, `columns`, `delimiter`, `notices`) once it has chosen its columns.
+
+    Every command reads files by these same rules.
+
+    Parameters
+    ----------
+    path : path or table
+        As for :func:`read`.
+    role : {"edges", "nodes", "features", "labels", "text"}
+        What the file is read as.
+    options : Options, optional
+        How files are read.
+    known_ids : sequence of ids, optional
+        Ids of other files. With these, a first row whose id is the only unknown one is a header, and the whole file is
+        read; without them, its first lines.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "labels.csv"
+    >>> _ = path.write_text("product_id,category\nP1,garden\nP2,kitchen\n")
+    >>> inspect_file(path, "labels").columns
+    {'node': 'product_id', 'label': 'category'}
+    """
+    kinds: dict[str, type[Reader[Any]]] = {"edges": EdgeReader, "nodes": NodeReader, "labels": LabelReader}
+    if role not in kinds:
+        from unseen.data.features import FeatureReader, TextReader
+
+        kinds |= {"features": FeatureReader, "text": TextReader}
+    reader = kinds[role](path, options)
+    if known_ids is None:
+        reader.open(1 << 16)
+        if isinstance(reader.batch, Table):
+            reader.choose_columns(reader.batch)
+    else:
+        known = Numbering()
+        known.number(id_column(known_ids, "known_ids"))
+        read_whole(reader, known)
+    return reader

@@ -1,6 +1,6 @@
 """Ids and edges larger than memory: DuckDB finds and sorts them within a bound, and spills what does not fit to disk.
 
-Numbers, repeated edges and errors are defined by :class:`unseen.data.ids.Numbering` and by
+Numbers, repeated edges and errors are defined by :class:`unseen.data.build.Numbering` and by
 :func:`unseen.weights.combine_repeats`, as in memory.
 """
 
@@ -17,8 +17,7 @@ import numpy as np
 import pyarrow as pa
 import scipy.sparse as sp
 
-from unseen.data.build import Report, infinite_sum, repeated_pair
-from unseen.data.ids import Numbering
+from unseen.data.build import Numbering, Report, refuse_repeats
 from unseen.data.pieces import Edges
 from unseen.errors import InputError, OutputError, need_library
 from unseen.ids import Array, Floats, IdArray, Ints, as_ids
@@ -46,7 +45,7 @@ class Database:
     def __init__(self, folder: Path, *, memory: int, threads: int) -> None:
         duckdb = need_library("duckdb", "a graph that does not fit in memory", "scale")
         self._errors = duckdb
-        self._folder = folder
+        self.folder = folder
         config: dict[str, Any] = {
             "memory_limit": f"{memory}B",
             "threads": threads,
@@ -100,7 +99,7 @@ class Database:
             elif isinstance(error, self._errors.OutOfMemoryException):
                 msg = "`memory` (--memory) is too small for this graph; give more, or fewer threads"
                 raise InputError(msg) from None
-            msg = f"cannot write {self._folder}: {reason}"
+            msg = f"cannot write {self.folder}: {reason}"
             raise OutputError(msg) from None
         except RuntimeError as error:  # Ctrl-C while the engine works ends in this error
             if "interrupted" not in str(error):
@@ -172,49 +171,42 @@ class SpilledEdges:
         self._database.run("insert into edges from arriving", rows)
         self._n += n
 
-    def sort(self, folder: Path, numbering: Numbering, symmetrize: Symmetrize, report: Report) -> SortedRows:
+    def sort(self, numbering: Numbering, symmetrize: Symmetrize, report: Report) -> SortedRows:
         """Write the rows of the adjacency to files, both directions of every edge; repeats and self-loops count."""
         add = symmetrize == "sum"
-        weighted = self._database.run("select count(weight) > 0 as weighted from edges")["weighted"][
-            0
-        ].as_py()
+        (weighted,) = self._database.run("select count(weight) > 0 as weighted from edges")[
+            "weighted"
+        ].to_pylist()
         query = f"""select i, j{", coalesce(weight, 1::double) as weight" if weighted else ""}
             from (from edges union all select j, i, weight, place from edges where i <> j)
             order by i, j{", place" if weighted and add else ""}"""
-        rows = SortedRows(folder, len(numbering))
-        waiting: list[Any] = [np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0)]
+        rows, repeated = SortedRows(self._database.folder, len(numbering)), None
+        i = j = np.empty(0, dtype=np.int64)
+        weights = np.empty(0)
         for piece in chain(self._database.rows(query), [None]):
-            if piece is not None:
-                new = [column.to_numpy() for column in piece.columns]
-                new += [] if weighted else [np.ones(len(piece))]
-                waiting = [np.concatenate(both) for both in zip(waiting, new, strict=True)]
-            i, j, weights = waiting
             last = len(i)
             if piece is not None:  # the last pair may go on in the next piece
+                new = [column.to_numpy() for column in piece.columns]
+                new += [] if weighted else [np.ones(len(piece))]
+                i, j, weights = (np.concatenate(both) for both in zip((i, j, weights), new, strict=True))
                 last = int(np.searchsorted(i, i[-1]))
                 last += int(np.searchsorted(j[last:], j[-1]))
             if last:
-                self._append(rows, i[:last], j[:last], weights[:last], add, report)
-            waiting = [part[last:] for part in waiting]
-        if symmetrize == "error" and report.repeats:
-            raise repeated_pair(*map(numbering.name, rows.first_repeat))
+                is_first = np.ones(last, dtype=bool)
+                is_first[1:] = (i[1:last] != i[: last - 1]) | (j[1:last] != j[: last - 1])
+                starts = np.flatnonzero(is_first)
+                values, _ = combine_repeats(weights[:last], starts, add=add)
+                again = np.flatnonzero(~is_first & (i[:last] <= j[:last]))
+                if len(again) and repeated is None:
+                    repeated = int(i[again[0]]), int(j[again[0]])
+                report.repeats += len(again)
+                report.self_loops += int(np.count_nonzero((i == j)[starts]))
+                refuse_repeats(symmetrize, repeated, values, numbering)
+                rows.append(i[starts], j[starts], values)
+            i, j, weights = i[last:], j[last:], weights[last:]
         rows.finish()
         self._database.run("drop table edges")
         return rows
-
-    def _append(self, rows: SortedRows, i: Ints, j: Ints, weights: Floats, add: bool, report: Report) -> None:
-        is_first = np.ones(len(i), dtype=bool)
-        is_first[1:] = (i[1:] != i[:-1]) | (j[1:] != j[:-1])
-        starts = np.flatnonzero(is_first)
-        values, _ = combine_repeats(weights, starts, add=add)
-        if not np.isfinite(values).all():
-            raise infinite_sum()
-        again = np.flatnonzero(~is_first & (i <= j))
-        if len(again) and not report.repeats:
-            rows.first_repeat = int(i[again[0]]), int(j[again[0]])
-        report.repeats += len(again)
-        report.self_loops += int(np.count_nonzero((i == j)[starts]))
-        rows.append(i[starts], j[starts], values)
 
 
 class SortedRows:
@@ -223,7 +215,6 @@ class SortedRows:
     def __init__(self, folder: Path, n: int) -> None:
         self._folder = folder
         self.ends = np.zeros(n + 1, dtype=np.int64)
-        self.first_repeat = (-1, -1)
 
     def append(self, rows: Ints, columns: Ints, weights: Floats) -> None:
         """Take entries, all of them in the order of rows and columns."""

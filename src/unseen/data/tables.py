@@ -11,12 +11,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from unseen.data.ids import id_column, is_list, is_string, join_chunks
 from unseen.data.names import HEADER_HINT, find_name
 from unseen.data.opened import File
 from unseen.errors import InputError, UnseenError
 from unseen.graph import Features
-from unseen.ids import Floats, IdArray, Ints, Place
+from unseen.ids import Floats, IdArray, Ints, Place, as_ids
 from unseen.labels import MISSING_WORDS
 
 
@@ -136,9 +135,9 @@ class Table:
         """Return batches of one source, whose columns are in the same order, as one table."""
         if len(tables) == 1:
             return tables[0]
-        parts = [[table.columns[k] for table in tables] for k in range(len(tables[0].columns))]
+        columns = [_join_columns(parts) for parts in zip(*(table.columns for table in tables), strict=True)]
         place = join_places([(table.n_rows, table.place) for table in tables])
-        return replace(tables[0], columns=tuple(map(_join_columns, parts)), place=place)
+        return replace(tables[0], columns=tuple(columns), place=place)
 
 
 @dataclass(frozen=True)
@@ -162,6 +161,15 @@ class MatrixBatch:
     ids: IdArray | None = None
     names: tuple[str, ...] | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.values.shape[0]) if self.values.ndim else 0
+
+    def place(self, row: int) -> str:
+        """Return where a row is."""
+        return f"{self.source}: row {row}" + ("" if self.ids is None else f" (node {self.ids[row]!r})")
 
 
 def join_places(parts: Sequence[tuple[int, Place]]) -> Place:
@@ -247,13 +255,28 @@ _NO_VALUE = ("", "nan", "NaN", "NAN", *MISSING_WORDS)
 def float_values(table: Table, column: int | pa.Array, what: str) -> Floats:
     """Return a column of a table as float64, or raise an error that names the first value that is no number."""
     column = join_chunks(table.columns[column]) if isinstance(column, int) else column
+    is_text = is_string(column.type)
+
+    def as_floats(cells: pa.Array) -> Floats:
+        # integers beyond 2**53 round to the nearest float instead of being refused
+        return np.asarray(
+            cells.cast(pa.float64(), safe=is_text).to_numpy(zero_copy_only=False), dtype=np.float64
+        )
+
     try:
-        return _as_floats(column)
+        return as_floats(column)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        row = _first_refused(column)
-    if row is None:
-        msg = f"{table.source}: the {what} has the type {column.type}; it must be a number"
-        raise InputError(msg)
+        if not is_text:
+            msg = f"{table.source}: the {what} has the type {column.type}; it must be a number"
+            raise InputError(msg) from None
+    row, high = 0, len(column)
+    while high - row > 1:  # the first cell that is no number, by bisection
+        middle = (row + high) // 2
+        try:
+            as_floats(column.slice(row, middle - row))
+            row = middle
+        except pa.ArrowInvalid:
+            high = middle
     value = repr(column[row].as_py())
     header = HEADER_HINT if row == 0 and table.text and table.names is None else ""
     comma = "; decimals need a point" if "," in value else ""
@@ -284,18 +307,17 @@ def label_values(column: pa.ChunkedArray, source: str) -> tuple[Ints, pa.Array]:
     if is_list(values.type):
         rows = pc.list_parent_indices(values).to_numpy(zero_copy_only=False).astype(np.int64)
         values = pc.list_flatten(values)
-    kind = values.type
+    kind, text = values.type, pa.large_string()
     if is_text:
         return rows, pc.utf8_trim_whitespace(values)
     if pa.types.is_floating(kind):  # a column of class numbers with gaps arrives as floats
-        floats = values.to_numpy(zero_copy_only=False).astype(np.float64)
-        names = [None if np.isnan(v) else str(int(v)) if v.is_integer() else str(v) for v in floats.tolist()]
-        return rows, pa.array(names, type=pa.large_string())
+        floats = values.to_numpy(zero_copy_only=False).astype(np.float64).tolist()
+        names = [None if v != v else str(int(v)) if v.is_integer() else str(v) for v in floats]
+        return rows, pa.array(names, text)
     if pa.types.is_boolean(kind):
-        names = [None if v is None else str(v) for v in values.to_pylist()]
-        return rows, pa.array(names, type=pa.large_string())
+        return rows, pa.array([None if v is None else str(v) for v in values.to_pylist()], text)
     if pa.types.is_integer(kind) or pa.types.is_null(kind) or is_string(kind):
-        return rows, values.cast(pa.large_string())
+        return rows, values.cast(text)
     msg = f"{source}: the labels have the type {kind}; they must be strings, numbers or lists of these"
     raise InputError(msg)
 
@@ -317,28 +339,65 @@ def list_names(names: Sequence[Any], most: int = 8) -> str:
     return f"{shown}, ... ({len(names)} in all)" if len(names) > most else shown or "(none)"
 
 
-def _as_floats(column: pa.Array) -> Floats:
-    # integers beyond 2**53 round to the nearest float instead of being refused
-    floats = column.cast(pa.float64(), safe=is_string(column.type))
-    return np.asarray(floats.to_numpy(zero_copy_only=False), dtype=np.float64)
-
-
-def _first_refused(column: pa.Array) -> int | None:
-    """Return the first row that keeps a column of strings from being numbers, by bisection."""
-    if not is_string(column.type):
-        return None
-    low, high = 0, len(column)
-    while high - low > 1:
-        middle = (low + high) // 2
-        try:
-            _as_floats(column.slice(low, middle - low))
-            low = middle
-        except pa.ArrowInvalid:
-            high = middle
-    return low
-
-
 def filled_cells(column: pa.Array | pa.ChunkedArray) -> dict[int, str]:
     """Return the cells that say something, by their row, without blanks at the ends."""
     cells = (cell.strip() if cell else "" for cell in column.cast(pa.large_string()).to_pylist())
     return {row: cell for row, cell in enumerate(cells) if cell}
+
+
+def id_array(ids: IdArray, what: str = "node_ids") -> pa.Array:
+    """Return ids that were checked before as an Arrow array of large strings or int64."""
+    try:
+        return pa.array(ids, type=pa.int64() if ids.dtype == np.int64 else pa.large_string())
+    except UnicodeEncodeError as error:
+        msg = f"`{what}` holds {error.object!r}, which is not valid Unicode text"
+        raise InputError(msg) from None
+
+
+def id_column(
+    values: Any, what: str, place: Callable[[int], str] | None = None, source: str = ""
+) -> pa.Array:
+    """Return ids as an Arrow array of large strings or int64, none of them missing.
+
+    `place` and `source` say where the column of a file stands; an empty text is no id there.
+    """
+    if not isinstance(values, (pa.Array, pa.ChunkedArray)):
+        return id_array(as_ids(values, what=what), what)
+    column, where = join_chunks(values), f"{source}: " if source else ""
+    integers = pa.types.is_integer(column.type)
+    if not (integers or is_string(column.type) or pa.types.is_null(column.type)):
+        msg = f"{where}the column of `{what}` has the type {column.type}; it must hold texts or integers"
+        raise InputError(msg)
+    try:
+        ids = column.cast(pa.int64() if integers else pa.large_string())
+    except pa.ArrowInvalid:
+        msg = f"{where}ids of `{what}` do not fit into 64-bit integers; store them as strings"
+        raise InputError(msg) from None
+    missing = ids.is_null() if integers or place is None else pc.fill_null(pc.equal(ids, ""), True)
+    row = pc.index(missing, pa.scalar(True)).as_py()
+    if row >= 0:
+        msg = f"{place(row) if place else f'row {row + 1}'}: the cell of `{what}` is empty"
+        raise InputError(msg)
+    return ids
+
+
+def join_chunks(column: pa.ChunkedArray | pa.Array) -> pa.Array:
+    """Return the chunks of a column as one array, its dictionary resolved; polars' views of text become texts."""
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if pa.types.is_string_view(column.type):
+        column = column.cast(pa.large_string())
+    whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    if isinstance(whole, pa.ChunkedArray):  # what pyarrow returns for several gigabytes, or for no chunk
+        return pa.concat_arrays(whole.chunks) if whole.num_chunks else pa.array([], whole.type)
+    return whole
+
+
+def is_string(kind: pa.DataType) -> bool:
+    """Return whether an Arrow type is one of text."""
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
+def is_list(kind: pa.DataType) -> bool:
+    """Return whether an Arrow type is one of lists."""
+    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))

@@ -32,13 +32,11 @@ from unseen.data.cells import (
     split_line,
     tidy,
 )
-from unseen.data.ids import join_chunks
 from unseen.data.names import find_ends, has_known_names, has_sure_names, is_count, is_number, is_value, stem
 from unseen.data.opened import File
 from unseen.data.options import Options
-from unseen.data.pieces import option_names
 from unseen.data.sources import Batches, Role
-from unseen.data.tables import Table, TextLayout
+from unseen.data.tables import Table, TextLayout, join_chunks
 from unseen.errors import InputError, logger
 
 _ATTRIBUTES = re.compile(rb"\{(\}|'[^\n]*\})[ \t]*$", re.MULTILINE)
@@ -218,7 +216,7 @@ def _with_header(
     if options.header is False:
         return layout
     names = tuple(cell.strip() for cell in first)
-    if set(option_names(role, options).values()) & set(names):
+    if set(options.column_names(role).values()) & set(names):
         return replace(layout, names=names)
     reason = explain_header(role, first, below)
     if reason is not None:

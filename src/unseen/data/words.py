@@ -11,9 +11,8 @@ import numpy as np
 import pyarrow as pa
 import scipy.sparse as sp
 
-from unseen.data.ids import is_string, join_chunks
 from unseen.data.names import DATE, NUMBER
-from unseen.data.tables import Table, drop_missing_words
+from unseen.data.tables import Table, drop_missing_words, is_string, join_chunks
 from unseen.errors import InputError, counted, logger, show_path
 from unseen.graph import Graph
 from unseen.ids import Array, Floats, Singles

@@ -21,15 +21,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import scipy.sparse as sp
 
-from unseen.data.ids import id_array, is_string, text_arrays
 from unseen.data.objects import arrow_table, feature_table
 from unseen.data.opened import data_suffix, delimiter_of
 from unseen.data.sources import GRAPH_FILE, GROUP_FILE, JSON_LINES, Role, metadata_path
+from unseen.data.tables import id_array, is_string
 from unseen.data.text import explain_header
 from unseen.embedding import Embedding
 from unseen.errors import cannot_hold
 from unseen.graph import Graph
-from unseen.ids import Array
+from unseen.ids import Array, text_arrays
 from unseen.labels import Labels
 
 Fill = Callable[[Path], object]

@@ -123,16 +123,17 @@ def partition(
     with staged_folder(target) as staging:
         work = staging / "work"
         work.mkdir()
-        stored = None if intake.features is None else FeatureFile(work / "features")
+        stored = FeatureFile(work / "features") if intake.features else None
         with Database(work, memory=memory * 3 // 4, threads=threads or default_threads()) as database:
             numbering, spilled = SpilledNumbering(database), SpilledEdges(database)
             n_bytes, keep_features = min(memory // 24, BATCH), None if stored is None else stored.add
-            content = intake.collect(numbering, _keep_plain(spilled), n_bytes, keep_features)
-            if content.nodes is not None and content.nodes.types is not None:
-                _refuse_types(content.nodes.types.unique().to_pylist(), content.nodes.place)
+            intake.collect(numbering, _keep_plain(spilled), n_bytes, keep_features)
+            listed = intake.node_list
+            if listed is not None and listed.types is not None:
+                _refuse_types(listed.types.unique().to_pylist(), listed.place)
             n = len(numbering)
-            order = None if stored is None else intake.order_features(content)
-            indicator, classes = combine_labels(content.labels, numbering)
+            order = None if stored is None else intake.order_features()
+            indicator, classes = combine_labels(intake.label_rows, numbering)
             warn_of_missing_words(intake.report.missing_words)
             if n < parts:
                 msg = f"`parts` is {parts}, but the graph has only {counted(n, 'node')}; give at most as many parts"
@@ -140,7 +141,7 @@ def partition(
             if n * BYTES_PER_NODE > memory:
                 msg = f"`memory` is too small for {counted(n, 'node')}; give at least {shown_bytes(n * BYTES_PER_NODE)}"
                 raise InputError(msg)
-            rows = spilled.sort(work, numbering, reading.symmetrize, intake.report)
+            rows = spilled.sort(numbering, reading.symmetrize, intake.report)
             cuts = cut_rows(rows.ends, parts)
             if cut == "metis" and parts > 1:
                 rows, nodes_in_order, cuts = _group_rows(rows, cuts, work / "grouped", memory)
@@ -155,9 +156,11 @@ def partition(
             inside = part_folder(staging, k)
             if stored is not None and order is not None:
                 stored.write(inside, order[start:stop])
-            if content.labels:
+            if intake.label_rows:
                 save_matrix(inside, "labels", indicator[start:stop])
-            labelled = int(np.count_nonzero(np.diff(indicator[start:stop].indptr))) if content.labels else 0
+            labelled = (
+                int(np.count_nonzero(np.diff(indicator[start:stop].indptr))) if intake.label_rows else 0
+            )
             entries, halo = write_rows(rows, inside, start, stop)
             files = {path.name: checksum(path) for path in sorted(inside.iterdir())}
             written.append(PartMeta(start, stop, entries, halo, labelled, files))

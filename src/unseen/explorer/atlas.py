@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from unseen.data.ids import id_array
+from unseen.data.tables import id_array
 from unseen.explorer.build import MAX_NODES, choose_rows
 from unseen.explorer.content import unpack
 from unseen.explorer.layout import Progress, lay_out, leading_columns

@@ -13,8 +13,8 @@ from typing import Any, Literal
 import pyarrow as pa
 
 from unseen.data.files import AnyPath
-from unseen.data.ids import id_array
 from unseen.data.labels_file import QUESTION_COLUMNS
+from unseen.data.tables import id_array
 from unseen.embedding import Embedding
 from unseen.errors import InputError, counted
 from unseen.explorer.build import build_page, findings

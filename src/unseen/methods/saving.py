@@ -13,11 +13,10 @@ import numpy as np
 import unseen
 from unseen.data.arrays import ids_from_arrays, load_arrays
 from unseen.data.files import atomic_path
-from unseen.data.ids import text_arrays
 from unseen.data.opened import File
 from unseen.embedding import Embedding
 from unseen.errors import InputError, UnsupportedError, logger
-from unseen.ids import Array
+from unseen.ids import Array, text_arrays
 from unseen.methods.base import Method
 from unseen.methods.registry import find_method
 from unseen.randomness import seed_of
