@@ -37,7 +37,7 @@ def test_pyg_round_trip(drawn: tuple[unseen.Graph, unseen.Labels]) -> None:
 EDGE_INDEX = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 2]])
 
 
-def test_pyg_weights() -> None:
+def test_pyg_weights(caplog: pytest.LogCaptureFixture) -> None:
     weights = torch.tensor([1.0, 3.0, 2.0, 5.0])
     for data in (
         Data(edge_index=EDGE_INDEX, edge_weight=weights, num_nodes=4),
@@ -48,12 +48,9 @@ def test_pyg_weights() -> None:
         assert unseen.Graph.from_pyg(data, symmetrize="sum").adjacency[0, 1] == 4
         with pytest.raises(unseen.InputError, match=r"not symmetric"):
             unseen.Graph.from_pyg(data, symmetrize="error")
-
-
-def test_pyg_weights_that_are_vectors(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, "unseen")
-    graph = unseen.Graph.from_pyg(Data(edge_index=EDGE_INDEX, edge_attr=torch.ones(4, 3), num_nodes=3))
-    assert graph.adjacency.max() == 1
+    vectors = Data(edge_index=EDGE_INDEX, edge_attr=torch.ones(4, 3), num_nodes=3)
+    assert unseen.Graph.from_pyg(vectors).adjacency.max() == 1
     assert "`edge_attr` has 3 columns and was not used" in caplog.text
 
 
@@ -71,10 +68,8 @@ def test_pyg_features(layout: str) -> None:
 def test_pyg_number_of_nodes() -> None:
     assert unseen.Graph.from_pyg(Data(edge_index=EDGE_INDEX)).n_nodes == 3
     assert unseen.Graph.from_pyg(Data(edge_index=EDGE_INDEX, y=torch.zeros(5))).n_nodes == 5
-    assert (
-        unseen.Graph.from_pyg(Data(edge_index=torch.zeros((2, 0), dtype=torch.long), num_nodes=2)).n_nodes
-        == 2
-    )
+    none = torch.zeros((2, 0), dtype=torch.long)
+    assert unseen.Graph.from_pyg(Data(edge_index=none, num_nodes=2)).n_nodes == 2
 
 
 PLAIN = {"edge_index": EDGE_INDEX, "num_nodes": 3}
@@ -138,21 +133,14 @@ def test_hetero_data_of_others() -> None:
     data["paper", "cites", "paper"].edge_index = torch.tensor([[0, 1], [1, 2]])
     graph = unseen.Graph.from_pyg(data)
     assert graph.node_ids.tolist() == ["author:0", "author:1", "paper:0", "paper:1", "paper:2"]
-    assert [(r.name, r.directed, r.n_edges) for r in graph.relations] == [
-        ("wrote", False, 2),
-        ("cites", True, 2),
-    ]
+    relations = [(r.name, r.directed, r.n_edges) for r in graph.relations]
+    assert relations == [("wrote", False, 2), ("cites", True, 2)]
     data["author", "wrote", "paper"].edge_index = torch.tensor([[2], [0]])
-    with pytest.raises(
-        unseen.InputError, match=r"`edge_index` of 'wrote' names the node 2, but 'author' has 2"
-    ):
+    with pytest.raises(unseen.InputError, match="of 'wrote' names the node 2, but 'author' has 2"):
         unseen.Graph.from_pyg(data)
     data["author", "in", "venue"].edge_index = torch.tensor([[0], [0]])
     del data["author", "wrote", "paper"]
-    with pytest.raises(
-        unseen.InputError,
-        match=r"`edge_index` of 'in' names the node 0, but 'venue' has 0 nodes",
-    ):
+    with pytest.raises(unseen.InputError, match="of 'in' names the node 0, but 'venue' has 0 nodes"):
         unseen.Graph.from_pyg(data)
 
 
@@ -160,11 +148,8 @@ def test_one_type_without_a_name_comes_back() -> None:
     matrix = np.array([[0, -1.0], [0, 0]])
     graph = unseen.Graph.from_relations([unseen.Relation("r", None, None, matrix, directed=True)])  # type: ignore[arg-type]
     back = unseen.Graph.from_pyg(to_pyg(graph))
-    assert (back.node_types, back.relations[0].source_type, back.relations[0].matrix[0, 1]) == (
-        None,
-        None,
-        -1,
-    )
+    assert (back.node_types, back.relations[0].source_type) == (None, None)
+    assert back.relations[0].matrix[0, 1] == -1
 
 
 def test_labels_of_one_type_go_to_pytorch_geometric_and_back() -> None:
