@@ -17,31 +17,29 @@ import scipy.sparse as sp
 
 import unseen
 import unseen.discovery
-from unseen.discovery.captions import caption
-from unseen.discovery.count import MAX_CLASSES, count_classes
-from unseen.discovery.groups import class_metric, merge_clusters, sort_into_groups
+from unseen.discovery.groups import MAX_CLASSES, caption, class_metric, count_classes, sort_into_groups
 from unseen.discovery.guarantees import Guarantee
-from unseen.discovery.result import ClassCount
-from unseen.discovery.sampling import find_concentration
-from unseen.discovery.save import save_suggestions
-from unseen.discovery.signals import (
+from unseen.discovery.ranking import (
     CLASS_RIDGE,
     Evidence,
-    _predicted_labels,
     class_scores,
+    find_concentration,
     gather,
     label_weights,
+    predict_labels,
 )
-from unseen.discovery.space import make_space
+from unseen.discovery.result import ClassCount
+from unseen.discovery.save import save_suggestions
 from unseen.discovery.truth import agreement_of
 from unseen.discovery.validation import (
     Fold,
-    calibration_error,
     judge,
     learn_slope,
     match_share,
     probabilities,
+    reliability,
 )
+from unseen.discovery.vectors import make_space
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +57,7 @@ def ridge(vectors, wanted, penalty):
 
 def test_labels_are_foretold_by_all_other_nodes(space):
     labelled = np.random.default_rng(1).random(60) < 0.4
-    found = _predicted_labels(space, labelled, 3.0)
+    found = predict_labels(space, labelled, 3.0)
     vectors = space.centred.astype(float)
     for row in (0, 17):
         others = np.arange(60) != row
@@ -131,7 +129,7 @@ def test_probabilities_have_the_share_and_the_slope_that_they_are_given():
     scores = rng.normal(size=20_000) + np.where(new, 2.0, 0.0)
     p = probabilities(scores, 2.0, 0.15)  # the slope of two normal distributions with means two apart
     assert p.mean() == pytest.approx(0.15, abs=1e-6)
-    assert calibration_error(p, new) < 0.01
+    assert reliability(p, new)[1] < 0.01
     assert (np.argsort(probabilities(scores, 2.0, 0.05)) == np.argsort(p)).all()
     assert probabilities(np.zeros(9), 3.0, 0.2) == pytest.approx(np.full(9, 0.2))
 
@@ -156,7 +154,7 @@ def test_the_share_is_matched_whatever_the_scores_look_like(share):
 
 
 def test_an_overconfident_probability_has_a_large_error():
-    assert calibration_error(np.full(100, 0.9), np.arange(100) < 50) == pytest.approx(0.4)
+    assert reliability(np.full(100, 0.9), np.arange(100) < 50)[1] == pytest.approx(0.4)
 
 
 @pytest.mark.parametrize("number", [1, 2, 3, 4])
@@ -302,8 +300,6 @@ def test_long_classes_stay_whole_where_round_clusters_would_cut_them():
     vectors = np.column_stack([np.cos(angle), np.sin(angle)]).astype(np.float32)
     rows = np.arange(360)
     assert [len(group) for group in sort_into_groups(vectors, rows, np.ones(360), 2, 0)] == [300, 60]
-    place = np.r_[np.zeros(300, dtype=int), np.full(57, 1), np.full(3, 2)]
-    assert [len(group) for group in merge_clusters(vectors, place, np.ones(360), 2)] == [300, 60]
 
 
 @pytest.mark.parametrize("aurocs", [(0.6,), (0.7, 0.6), (0.79, 0.69, 0.85)])

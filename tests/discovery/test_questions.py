@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import unseen
-from unseen.discovery.count import begun_classes, with_answers
+from unseen.discovery.groups import begun_classes, with_answers
 from unseen.discovery.questions import find_bare_parts
 from unseen.discovery.result import ClassCount
 

@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from unseen.discovery.coverage import make_coverage
 from unseen.discovery.guarantees import Guarantee, NewNodes, describe_list
 from unseen.discovery.result import SENTENCES, ClassCount
-from unseen.discovery.sampling import make_coverage
 from unseen.discovery.suggest import Suggestion
 from unseen.discovery.summary import certificate_sentences, count_sentence, hard_sentence, headline
 from unseen.discovery.validation import Fold, judge
@@ -267,10 +267,11 @@ WARNINGS = [
 
 @pytest.mark.parametrize(("labels", "homophily", "is_concentrated", "test", "sentence"), WARNINGS)
 def test_warnings_come_where_they_are_true(labels, homophily, is_concentrated, test, sentence):
-    ranking = SimpleNamespace(homophily=homophily, reach=0.5, is_concentrated=is_concentrated, notes=[])
+    usual = {"reach": 0.5, "is_learned": False, "learns": False}
+    ranking = SimpleNamespace(homophily=homophily, is_concentrated=is_concentrated, **usual)
     given = make_coverage(GRAPH, labels, ranking, (1.0, 1.0), test).warnings
     assert any(sentence in warning for warning in given)
     plenty = Labels.from_values(["a"] * 5 + ["b"] * 5 + [None])
     graph = Graph.from_edges(range(10), range(1, 11))
-    ranking = SimpleNamespace(homophily=HOMOPHILOUS, reach=0.5, is_concentrated=False, notes=[])
+    ranking = SimpleNamespace(homophily=HOMOPHILOUS, is_concentrated=False, **usual)
     assert make_coverage(graph, plenty, ranking, (1.0, 1.0), GOOD).warnings == ()

@@ -15,9 +15,9 @@ import pytest
 import scipy.sparse as sp
 
 import unseen
+from unseen.discovery.coverage import LabelCoverage
 from unseen.discovery.guarantees import Guarantee
 from unseen.discovery.result import ClassCount, Discovery, FoundClass
-from unseen.discovery.sampling import LabelCoverage
 from unseen.discovery.suggest import Suggestion
 from unseen.discovery.validation import HiddenClass, SelfTest
 from unseen.explorer import Subject, write_explorer

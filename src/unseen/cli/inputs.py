@@ -331,7 +331,7 @@ class Search(Settings):
         labels, _ = self.hide_labels(data, self.seed)
         if data.graph.node_types is None and self.target is None:
             return data, labels, method
-        from unseen.discovery.ranking import searched
+        from unseen.discovery.vectors import searched
 
         graph, part, embedding = searched(data.graph, labels, method, self.target, self.seed)
         is_whole = data.labels is None or labels is data.labels

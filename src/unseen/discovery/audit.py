@@ -22,10 +22,9 @@ from scipy.special import log_softmax
 
 from unseen.data.objects_plain import as_graph_and_labels
 from unseen.discovery.discover import id_array, require_labels
-from unseen.discovery.ranking import source_of, vectors_of
+from unseen.discovery.ranking import class_scores
 from unseen.discovery.result import Node, texts_of
-from unseen.discovery.signals import class_scores
-from unseen.discovery.space import Axes, principal_axes, unit_vectors
+from unseen.discovery.vectors import Space, source_of, unit_vectors, vectors_of
 from unseen.embedding import Embedding
 from unseen.engine.run import libraries_on_one_thread
 from unseen.errors import InputError, counted, logger
@@ -164,11 +163,11 @@ def audit(
         msg = f"an audit compares classes, and the labels have {len(columns)}; label nodes of another class"
         raise InputError(msg)
     rng = as_generator(random_state)
-    source = source_of(graph, method, child_seed(rng), homophilous=measure_homophily(graph, labels).holds)
+    source = source_of(graph, method, child_seed(rng), is_homophilous=measure_homophily(graph, labels).holds)
     if not isinstance(source, Embedding) and source._traits.uses_labels:
         msg = f"{source._name} learns from the labels that are to be looked at; take a method that does not"
         raise InputError(msg)
-    issues, single = _judge(graph, labels, vectors_of(graph, labels, source)[0], rng)
+    issues, single = _judge(graph, labels, vectors_of(graph, labels, source), rng)
     if single:
         logger.info("not judged, because these classes have one label each: %s", ", ".join(single))
     return issues
@@ -191,7 +190,7 @@ def _judge(
     graph: Graph, labels: Labels, vectors: Embedding, rng: np.random.Generator
 ) -> tuple[LabelIssues, list[str]]:
     """Return the suspicious labels, and the classes whose one label is not judged; nodes are in order of their ids."""
-    axes = principal_axes(unit_vectors(vectors.vectors, rng))
+    axes = Space(unit_vectors(vectors.vectors, rng))
     columns = np.flatnonzero(labels.counts)
     indicator = labels.indicator[:, columns].toarray()
     keys, likely, wrong = _list_issues(axes, graph, indicator)
@@ -216,7 +215,7 @@ def _judge(
     return issues, names[indicator.sum(axis=0) == 1].tolist()
 
 
-def _list_issues(axes: Axes, graph: Graph, indicator: Mask) -> tuple[Ints, Ints, Floats]:
+def _list_issues(axes: Space, graph: Graph, indicator: Mask) -> tuple[Ints, Ints, Floats]:
     """Compare each label with what all others say: keys (row x classes + class), likely classes and probabilities."""
     rows, keys = np.flatnonzero(indicator.any(axis=1)), np.flatnonzero(indicator)
     linked = sp.csr_array(graph.adjacency != 0).astype(np.float64)
@@ -233,7 +232,7 @@ def _list_issues(axes: Axes, graph: Graph, indicator: Mask) -> tuple[Ints, Ints,
 
 
 def _expected_precision(
-    axes: Axes, graph: Graph, indicator: Mask, first: Ints, rng: np.random.Generator
+    axes: Space, graph: Graph, indicator: Mask, first: Ints, rng: np.random.Generator
 ) -> float:
     """Return the share of the list that is expected to be wrong, measured by changing labels that are not listed.
 

@@ -1,4 +1,4 @@
-"""From a graph and its labels to what the labels miss: the steps, in order."""
+"""From a graph and its labels to what the labels miss: the steps, in the order of docs/explanation/discovery.md."""
 
 from __future__ import annotations
 
@@ -8,29 +8,31 @@ from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
+from scipy.special import softmax
 from scipy.stats import rankdata
 
 from unseen.data.objects_plain import as_graph_and_labels
-from unseen.discovery.count import MIN_NODES, begun_classes, count_classes, with_answers
-from unseen.discovery.groups import class_metric, describe, sort_into_groups
+from unseen.discovery import groups
+from unseen.discovery.coverage import make_coverage
 from unseen.discovery.guarantees import (
     FDR,
     MIN_LABELS,
     ErrorRates,
     Guarantee,
     check_fdr,
+    class_weights,
     find_guarantee,
+    fold_scores,
     has_full_class,
+    make_error_rates,
 )
 from unseen.discovery.names import add_support, match_names, weigh_features
 from unseen.discovery.questions import fine_questions
-from unseen.discovery.ranking import OnStep, Ranking, find_error_rates, nearest_classes, rank_nodes, searched
+from unseen.discovery.ranking import SHARPNESS, OnStep, Ranking, class_means, nearest_classes, rank_nodes
 from unseen.discovery.result import CERTAIN, EVIDENCE, ClassCount, Discovery, texts_of
-from unseen.discovery.sampling import make_coverage
-from unseen.discovery.signals import class_means
-from unseen.discovery.space import Space
 from unseen.discovery.summary import top_nodes
 from unseen.discovery.validation import USUAL_SHARE, judge, learn_slope, match_share, probabilities
+from unseen.discovery.vectors import Space, searched
 from unseen.embedding import Embedding
 from unseen.engine.run import libraries_on_one_thread
 from unseen.errors import InputError, counted, logger, unknown_name
@@ -110,9 +112,7 @@ def discover(
     >>> result.count.best, result.classes[0].caption[0][:3]
     (1, 'c4_')
     """
-    if n_classes is not None and (
-        isinstance(n_classes, bool) or not isinstance(n_classes, int) or n_classes < 0
-    ):
+    if n_classes is not None and (type(n_classes) is not int or n_classes < 0):
         msg = f"`n_classes` must be None or an integer of at least 0, got {n_classes!r}"
         raise InputError(msg)
     fdr = check_fdr(fdr)
@@ -122,7 +122,7 @@ def discover(
     labels = require_labels(graph, given)
     rng = as_generator(random_state)
     has_types = graph.node_types is not None
-    if graph.node_types is not None or target is not None:
+    if has_types or target is not None:
         graph, own, method = searched(graph, labels, method, target, child_seed(rng))
         graph, labels = graph.plain, labels if own is None else own
     if len(labels.align_to(graph).labelled) == graph.n_nodes:
@@ -135,119 +135,115 @@ def discover(
         columns = counted(graph.features.shape[1], "column")
         advice = "leave out columns that few nodes have, or reduce them before"
         logger.warning("features have %s, and reducing them may take minutes; %s", columns, advice)
+    words = weigh_features(names, graph, labels, encoder) if names else {}
+    # rows in the order of their ids and columns in that of their names, so that nothing depends on either order
     order = id_order(graph.node_ids)
     ordered = graph.subgraph(order)
-    seen = labels.align_to(ordered)  # with classes by name: draws by class are the same in any order of them
+    seen = labels.align_to(ordered)
     columns = seen.indicator[:, np.argsort(seen.classes)]
     seen = replace(seen, indicator=columns, classes=tuple(sorted(seen.classes)))
-    words = weigh_features(names, graph, labels, encoder) if names else {}
-    result = _discover(
-        ordered,
-        seen,
-        rng,
-        method=method,
-        n_classes=n_classes,
-        words=words,
-        fdr=fdr,
-        rates=rates,
-        has_types=has_types,
-        on_step=on_step,
-    )
+    result = _discover(ordered, seen, words, rng, method, n_classes, fdr, rates, has_types, on_step)
     shown = [each.members[0] for each in result.classes] + [node for node, _ in top_nodes(result)]
     result = replace(result, labels=labels.align_to(graph), texts=texts_of(graph, shown))
     if ordered is graph:
         return result
     table_rows = np.argsort(order[np.diff(seen.indicator.indptr) == 0])  # those of unlabelled nodes
-    vectors = result.embedding.vectors[np.argsort(order)]
+    embedding = result.embedding
     return replace(
         result,
         nodes=result.nodes.take(table_rows),
         evidence=result.evidence.take(table_rows),
-        embedding=Embedding(vectors, graph.node_ids, result.embedding.method, result.embedding.params),
+        embedding=replace(embedding, vectors=embedding.vectors[np.argsort(order)], node_ids=graph.node_ids),
     )
+
+
+def require_labels(graph: Graph, labels: Labels | None) -> Labels:
+    """Return the labels; raise an `InputError` unless a node has one."""
+    if labels is None or not len(labels.align_to(graph).labelled):
+        msg = "there are no labels, so every class is missing; label some nodes first (suggest says which)"
+        raise InputError(msg)
+    return labels
+
+
+def id_array(ids: IdArray) -> pa.Array:
+    """Return node ids as a column."""
+    return pa.array(ids.tolist(), pa.int64() if ids.dtype == np.int64 else pa.string())
 
 
 def _discover(
     graph: Graph,
     given: Labels,
+    words: dict[str, Floats],
     rng: np.random.Generator,
-    *,
     method: Any,
     n_classes: int | None,
-    words: dict[str, Floats],
     fdr: float,
     rates: str,
     has_types: bool,
     on_step: OnStep | None,
 ) -> Discovery:
-    """Discover where draws by row are draws by id, in the order of docs/explanation/discovery.md."""
-    begun = begun_classes(given)
+    """Discover where draws by row are draws by id."""
+    begun = groups.begun_classes(given)
     labels = given.keep(given.labelled, without=begun) if begun else given
-    names = tuple(name for name, count in zip(labels.classes, labels.counts, strict=True) if count)
+    # 1. vectors, 2. signals, 3. the leave-one-class-out test
     ranking = rank_nodes(graph, labels, method, rng, on_step)
-    indicator, space = ranking.indicator, ranking.space
+    indicator, space, names = ranking.indicator, ranking.space, ranking.names
     has_answer = (np.diff(given.indicator.indptr) > 0) & ~indicator.any(axis=1)
     unlabelled = ~indicator.any(axis=1) & ~has_answer
-
-    doubt = "the labels are concentrated in one region" if ranking.is_concentrated else ""
-    doubt = doubt or ("" if ranking.is_homophilous else "the graph is heterophilous")
-    means, counts = class_means(space, indicator), labels.counts[labels.counts > 0]
-    test = judge(ranking.folds, names, counts, means, doubt=doubt)
+    means = class_means(space, indicator)
+    doubt = "" if ranking.is_homophilous else "the graph is heterophilous"
+    doubt = "the labels are concentrated in one region" if ranking.is_concentrated else doubt
+    test = judge(ranking.folds, names, labels.counts[labels.counts > 0], means, doubt=doubt)
+    # 4. error rates
     conditions = {"has_types": has_types, "has_begun": bool(begun), "has_names": bool(words)}
     guarantee, errors = _find_errors(labels, ranking, rates, rng, conditions)
+    # 5. probabilities
     p = np.zeros(graph.n_nodes)
     p[unlabelled], if_hard = _find_probabilities(ranking, unlabelled, errors, bool(words))
     p[has_answer] = 1.0
     best, support, absent = match_names(graph, space, indicator, p, words)
     p[unlabelled] = add_support(p[unlabelled], support[unlabelled])
-    is_new = unlabelled & (p > CERTAIN)
+    # 6. groups, of the selected nodes or, where there are none, of those that are probably new
     errors = errors if guarantee.holds else None
-    is_selected = np.zeros(graph.n_nodes, dtype=bool)
+    is_new, is_selected = unlabelled & (p > CERTAIN), np.zeros(graph.n_nodes, dtype=bool)
     if errors is not None:
         is_selected[unlabelled] = errors.q <= fdr
-
     likely = ranking.evidence.scores.argmax(axis=1)
     old = np.where(is_new, -1, likely)
-    metric = class_metric(space, old)
-    new = np.flatnonzero(is_new)
-    count = _count_missing(
-        space, metric, old, p, unlabelled, None if errors is None else errors.at_least, rng
-    )
-    count = with_answers(count, len(begun), int(has_answer.sum()))
-    if test.auroc is None or test.failed or labels.is_multilabel:
-        # the spread of the labelled classes is no measure of classes that are not recovered, or that share nodes
-        low = max(count.proven, 1 if errors is not None and errors.at_least else 0)
-        high = max(int(unlabelled.sum()) // MIN_NODES, count.high)
-        count = ClassCount(count.best, min(low, count.best), high, proven=count.proven)
-    questions = fine_questions(metric, np.flatnonzero(has_answer | is_new), p, has_answer, child_seed(rng))
+    metric = groups.class_metric(space, old)
+    has_measure = test.auroc is not None and not test.failed and not labels.is_multilabel
+    at_least, answers = None if errors is None else errors.at_least, (len(begun), int(has_answer.sum()))
+    count = _count_missing(space, metric, old, p, unlabelled, at_least, answers, has_measure, rng)
+    rows = np.flatnonzero(has_answer | is_new)
+    questions = fine_questions(metric, rows, p, has_answer, child_seed(rng))
     p[has_answer] = 0.0
-
+    rate, rows = (fdr, is_selected) if is_selected.any() else (None, is_new)
+    rows = np.flatnonzero(rows) if rate or n_classes or is_new.sum() >= groups.MIN_NODES else rows[:0]
     k = count.best if n_classes is None else n_classes
-    members = np.flatnonzero(is_selected) if is_selected.any() else new
-    members = members if is_selected.any() or len(new) >= MIN_NODES or n_classes else new[:0]
-    groups = sort_into_groups(metric, members, p[members], k, child_seed(rng))
+    parts = groups.sort_into_groups(metric, rows, p[rows], k, child_seed(rng))
     name, group = np.full((2, graph.n_nodes), None, dtype=object)
-    fits = new[best[new] >= 0]
+    fits = np.flatnonzero(is_new & (best >= 0))
     name[fits] = np.array([*words, None], dtype=object)[best[fits]]
-    classes = describe(graph, space, groups, p, means, names, name, fdr if is_selected.any() else None)
-    for each, rows in zip(classes, groups, strict=True):
+    classes = groups.describe(graph, space, parts, p, means, names, name, rate)
+    for each, rows in zip(classes, parts, strict=True):
         group[rows] = each.group
     nodes = {
+        "node": id_array(graph.node_ids[unlabelled]),
         "unseen_probability": pa.array(p[unlabelled], pa.float64()),
         "likely_class": pa.array([names[k] for k in likely[unlabelled]], pa.string()),
         "group": pa.array(group[unlabelled], pa.string()),
         "name": pa.array(name[unlabelled], pa.string()),
         "selected": pa.array(is_selected[unlabelled], pa.bool_()),
     }
-    ids = id_array(graph.node_ids[unlabelled])
+    expected = float(p.sum()), max(float(p.sum()), if_hard)
     return Discovery(
-        nodes=pa.table({"node": ids, **nodes}),
+        nodes=pa.table(nodes),
         classes=classes,
         count=count,
         self_test=test,
-        coverage=make_coverage(graph, given, ranking, (float(p.sum()), max(float(p.sum()), if_hard)), test),
+        coverage=make_coverage(graph, given, ranking, expected, test),
         embedding=ranking.embedding,
-        evidence=pa.table({"node": ids, **_find_evidence(ranking, unlabelled, errors)}),
+        evidence=pa.table({"node": nodes["node"], **_find_evidence(ranking, unlabelled, errors)}),
         labels=given,
         guarantee=guarantee,
         fdr=fdr,
@@ -265,10 +261,9 @@ def _find_errors(
     Names of classes end the guarantee, but they do not change the p-values, which tell how many nodes are new.
     """
     indicator = ranking.indicator
-    conditions = {
-        **conditions,
+    conditions |= {
         "is_concentrated": ranking.is_concentrated,
-        "has_one_class": indicator.shape[1] < 2,
+        "has_one_class": len(ranking.names) < 2,
         "has_few_labels": len(labels.labelled) < MIN_LABELS,
         "is_heterophilous": not ranking.is_homophilous,
         "has_several": labels.is_multilabel,
@@ -277,9 +272,19 @@ def _find_errors(
         or has_full_class(nearest_classes(ranking.space, indicator), indicator),
     }
     rates_differ = rates == "differ" or ranking.weights is not None
-    has_basis = find_guarantee({**conditions, "has_names": False}, rates_differ=rates_differ).holds
+    has_basis = find_guarantee(conditions | {"has_names": False}, rates_differ=rates_differ).holds
     errors = find_error_rates(ranking, rates_differ, rng) if has_basis else None
     return find_guarantee(conditions, rates_differ=rates_differ), errors
+
+
+def find_error_rates(ranking: Ranking, rates_differ: bool, rng: np.random.Generator) -> ErrorRates:
+    """Return the error rates of the unlabelled nodes by this ranking: labels are dealt into folds, and scored again."""
+    indicator, weights = ranking.indicator, None
+    scores = ranking.scores[~indicator.any(axis=1)]
+    if rates_differ:
+        weights = class_weights(nearest_classes(ranking.space, indicator), indicator)
+    labelled_scores = fold_scores(indicator, scores, ranking.score, rng)
+    return make_error_rates(scores, labelled_scores, weights, seed=child_seed(rng))
 
 
 def _find_probabilities(
@@ -313,45 +318,43 @@ def _count_missing(
     p: Floats,
     unlabelled: Mask,
     at_least: int | None,
+    answers: tuple[int, int],
+    has_measure: bool,
     rng: np.random.Generator,
 ) -> ClassCount:
     """Return the number of classes of the new nodes; if these are too few, of as many as are expected to be new.
 
-    It begins at 1 where the bound shows missing nodes, and at 0 where no class need be missing.
+    It begins at 1 where the bound shows missing nodes, and at 0 where no class need be missing. `answers` named some
+    of the classes. It is open where classes are not recovered, or share nodes: then the spread of the labelled classes
+    is no measure (`has_measure`).
     """
     rows = np.flatnonzero(unlabelled & (old < 0))
-    is_small = len(rows) < MIN_NODES
+    is_small = len(rows) < groups.MIN_NODES
     if is_small:
         rows = np.flatnonzero(unlabelled)
         rows = np.sort(rows[np.argsort(-p[rows], kind="stable")[: round(p[rows].sum())]])
-    count = count_classes(space, metric, rows, old, rng)
+    count = groups.count_classes(space, metric, rows, old, rng)
     if at_least:
-        return replace(count, best=max(count.best, 1), low=max(count.low, 1))
-    return replace(count, low=0) if is_small or at_least == 0 else count
-
-
-def require_labels(graph: Graph, labels: Labels | None) -> Labels:
-    """Return the labels; raise an `InputError` unless a node has one."""
-    if labels is None or not len(labels.align_to(graph).labelled):
-        msg = "there are no labels, so every class is missing; label some nodes first (suggest says which)"
-        raise InputError(msg)
-    return labels
-
-
-def id_array(ids: IdArray) -> pa.Array:
-    """Return node ids as a column."""
-    return pa.array(ids.tolist(), pa.int64() if ids.dtype == np.int64 else pa.string())
+        count = replace(count, best=max(count.best, 1), low=max(count.low, 1))
+    elif is_small or at_least == 0:
+        count = replace(count, low=0)
+    count = groups.with_answers(count, *answers)
+    if has_measure:
+        return count
+    low = min(max(count.proven, 1 if at_least else 0), count.best)
+    high = max(int(unlabelled.sum()) // groups.MIN_NODES, count.high)
+    return ClassCount(count.best, low, high, proven=count.proven)
 
 
 def _find_evidence(ranking: Ranking, unlabelled: Mask, errors: ErrorRates | None) -> dict[str, pa.Array]:
     """Return the columns of `Discovery.evidence`; the rank of a part is null where it is the same for all nodes."""
     parts = ranking.scoring.weigh(ranking.evidence.views[unlabelled])
+    nothing = np.full(len(parts), None)
     sums = [parts[:, 2:4].sum(axis=1), parts[:, :2].sum(axis=1), parts[:, 4]]
     columns = {
-        part: (rankdata(values) - 0.5) / len(values) if np.ptp(values) else np.full(len(values), None)
+        part: (rankdata(values) - 0.5) / len(values) if np.ptp(values) else nothing
         for part, values in zip(EVIDENCE, sums, strict=True)
     }
-    columns["doubt"] = ranking.evidence.doubt[unlabelled]
-    nothing = np.full(len(parts), None)
+    columns["doubt"] = 1 - softmax(SHARPNESS * ranking.evidence.scores[unlabelled], axis=1).max(axis=1)
     columns["p_value"], columns["q_value"] = (nothing, nothing) if errors is None else (errors.p, errors.q)
     return {name: pa.array(values, pa.float64()) for name, values in columns.items()}

@@ -19,9 +19,9 @@ from scipy.special import softmax
 from scipy.stats import rankdata
 
 from unseen.data.words import encode_texts
+from unseen.discovery.ranking import SHARPNESS, class_scores
 from unseen.discovery.result import CERTAIN
-from unseen.discovery.signals import SHARPNESS, class_scores
-from unseen.discovery.space import Axes
+from unseen.discovery.vectors import Space
 from unseen.engine.run import Run
 from unseen.errors import InputError, logger
 from unseen.graph import Graph
@@ -75,7 +75,7 @@ def weigh_features(
 
 
 def match_names(
-    graph: Graph, axes: Axes, indicator: Mask, p: Floats, weights: dict[str, Floats]
+    graph: Graph, axes: Space, indicator: Mask, p: Floats, weights: dict[str, Floats]
 ) -> tuple[Ints, Floats, tuple[str, ...]]:
     """Return the name that fits each node best (-1: none), the probability of a named class, and names without nodes.
 
@@ -130,7 +130,7 @@ def add_support(p: Floats, support: Floats) -> Floats:
     return np.asarray(1 - (1 - p) * (1 - p**0.25 * support))
 
 
-def _learn(axes: Axes, indicator: Mask, fit: Floats, words: Floats | float = 0.0) -> tuple[Floats, Mask]:
+def _learn(axes: Space, indicator: Mask, fit: Floats, words: Floats | float = 0.0) -> tuple[Floats, Mask]:
     """Return the scores of labelled and named classes, and the nodes that each name is learned from.
 
     These are 80 nodes by the words of a name, and then 400 by what was learned from them.

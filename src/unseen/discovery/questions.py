@@ -6,7 +6,7 @@ import numpy as np
 
 from unseen.discovery.groups import sort_into_groups
 from unseen.discovery.result import CERTAIN
-from unseen.discovery.space import k_means
+from unseen.discovery.vectors import k_means
 from unseen.ids import Floats, Ints, Mask, Singles
 from unseen.linalg.normalize import l2_rows
 

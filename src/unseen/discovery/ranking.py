@@ -1,4 +1,18 @@
-"""The ranking of the nodes: an embedding, the signals that it gives, where the labels lie, and the test of it all."""
+"""The ranking of the nodes: five signals of a missing class, none of which knows a hidden class, and their score.
+
+With labels drawn at random from the seen classes, P(labelled | node) = rate * P(seen class | node): where labels are
+rare, classes are missing. Three signals estimate that. `label_propensity` is the leave-one-out prediction of a ridge
+regression of "has a label" on the vectors, `label_density` the density of labels in the node's cluster over several
+clusterings, and `neighbour_propensity` the same regression on the features of the node, its neighbours and their
+neighbours. Two more ask how well the labelled classes fit: `classifier_margin`, the best class score of a ridge
+classifier, and `centroid_distance`, the cosine to the nearest class mean. These two hold in whatever way the labels
+were drawn.
+
+Labels lie all over their classes, as if drawn at random, or in one region where somebody looked (sampling bias). It
+matters because an unlabelled region is a sign of a missing class in the first case only. Among the nodes that clearly
+fit a class, whatever else is missing, labels drawn at random are as frequent around labelled nodes as around others.
+Labels from one region are not.
+"""
 
 from __future__ import annotations
 
@@ -6,120 +20,102 @@ from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
+from scipy.stats import poisson
 
-from unseen.discovery.guarantees import ErrorRates, class_weights, fold_scores, make_error_rates
-from unseen.discovery.sampling import find_concentration
-from unseen.discovery.signals import (
-    SIGNALS,
-    Evidence,
-    Scoring,
-    class_means,
-    gather,
-    label_weights,
-    make_scoring,
+from unseen.discovery.validation import leave_out_classes
+from unseen.discovery.vectors import (
+    Space,
+    blocks,
+    encode_few,
+    make_space,
+    make_surroundings,
+    source_of,
+    uses_labels,
+    vectors_of,
 )
-from unseen.discovery.space import HUGE, HUGE_COLUMNS, Space, make_space, make_surroundings
-from unseen.discovery.validation import Fold, leave_out_classes
 from unseen.embedding import Embedding
-from unseen.errors import InputError, logger, unknown_type
 from unseen.graph import Graph
-from unseen.ids import Floats, Ints, Mask
+from unseen.ids import Floats, Ints, Mask, Singles
 from unseen.labels import Labels
-from unseen.linalg.normalize import encode_numbers
+from unseen.linalg.normalize import l1_rows, l2_rows
 from unseen.methods.base import Method, copy_unfitted
 from unseen.methods.homophily import Homophily, measure_homophily
-from unseen.methods.registry import find_method, make_method
-from unseen.methods.smoothfeats import SmoothFeats
 from unseen.randomness import child_seed
 
 OnStep = Callable[[int, int], None]
-NARROW = 50
-"""With fewer features, the links are used as features as well (homophily), or numbers are encoded by their quantiles
-(heterophily)."""
+
+SIGNALS = {
+    "label_propensity": 1.0,
+    "label_density": 0.5,
+    "classifier_margin": 0.5,
+    "centroid_distance": 0.25,
+    "neighbour_propensity": 0.25,
+}
+"""The columns of `Evidence.views`, and their weights in the score. With equal weights facebook lost .011 AUROC."""
+LABEL_RIDGE = 8.0
+"""Ridge of the labelled-or-not regression, times (1 - rate) / rate: noise over signal of a label."""
+CLASS_RIDGE = 1.0
+"""Ridge of the class scores, for vectors of length 1."""
+SHARPNESS = 8.0
+"""How much more likely a class is where its score is 1 higher, as a logarithm."""
+REACH = 0.65
+"""Labels are concentrated if `LabelCoverage.reach` is at least this, three standard errors above one half."""
 
 
-class Ranking(NamedTuple):
-    """What one choice of vectors says about the nodes, and how well it did in the leave-one-class-out test."""
+class Evidence(NamedTuple):
+    """What a set of labels says about every node.
 
-    embedding: Embedding
-    notes: list[str]
-    space: Space
-    indicator: Mask
-    weights: Floats | None
-    evidence: Evidence
-    reach: float | None
-    is_concentrated: bool
-    homophily: Homophily
-    is_homophilous: bool
-    scoring: Scoring
-    score: Callable[[Mask], Floats]
-    folds: list[Fold]
-    is_learned: bool
+    Parameters
+    ----------
+    views : ndarray, shape (n, 5)
+        The signals `SIGNALS`, larger where a missing class is more likely, in units that do not depend on which labels
+        are hidden.
+    scores : ndarray, shape (n, c)
+        How well each labelled class fits, about 1 for a member; labelled nodes judged by the others.
+    """
 
-    @property
-    def scores(self) -> Floats:
-        """The score of every node; larger means that a missing class is more likely."""
-        return self.scoring.score(self.evidence.views)
+    views: Floats
+    scores: Floats
 
 
-def rank_nodes(
-    graph: Graph, labels: Labels, method: Any, rng: np.random.Generator, on_step: OnStep | None
-) -> Ranking:
-    """Return the ranking; where too few edges show whether linked nodes share classes, the better one of two."""
-    homophily = measure_homophily(graph, labels)
-    surroundings = make_surroundings(graph if homophily.holds else encode_few(graph), rng)
-    columns = np.flatnonzero(labels.counts)
-    indicator, names = labels.indicator[:, columns].toarray(), tuple(labels.classes[k] for k in columns)
-    labelled = indicator.any(axis=1)
+def gather(space: Space, indicator: Mask, surroundings: Space, weights: Floats | None = None) -> Evidence:
+    """Return the evidence that a set of labels gives about every node.
 
-    def rank(is_homophilous: bool) -> Ranking:
-        """Make vectors, gather the evidence they give and test it on the labelled classes."""
-        estimator: Any = source_of(graph, method, child_seed(rng), homophilous=is_homophilous)
-        embedding, notes = vectors_of(graph, labels, estimator)
-        space = make_space(embedding, rng)
-        # several labels of a node let one class look like a part of another that has too few
-        weights = None if labels.is_multilabel else label_weights(space, indicator)
-        evidence = gather(space, indicator, surroundings, weights)
-        reach, is_concentrated = find_concentration(evidence, labelled, graph.adjacency)
-        only: Collection[str] = SIGNALS
-        if is_concentrated:
-            only = ("classifier_margin", "centroid_distance")
-        elif graph.features is not None and (len(columns) < 2 or not is_homophilous):
-            only = ("neighbour_propensity",)
-        scoring = make_scoring(evidence.views[~labelled], graph.adjacency if is_homophilous else None, only)
-        learns = isinstance(estimator, Method) and estimator._traits.uses_labels
+    Parameters
+    ----------
+    space, surroundings : Space
+        The vectors, and what is linked to what.
+    indicator : boolean ndarray, shape (n, c)
+        The labels; every column has at least one node, and some node has none.
+    weights : ndarray, shape (n,), optional
+        What the label of each node counts for: see :func:`label_weights`; 1 when not given.
+    """
+    labelled: Floats = np.asarray(indicator.any(axis=1), dtype=np.float64)
+    if weights is not None:
+        labelled = labelled * weights
+    # the mean log share of labelled nodes among the others of a node's cluster, and two of average rate
+    density = np.zeros(len(labelled))
+    for cluster in space.clusters:
+        labels = np.bincount(cluster, labelled)[cluster] - labelled
+        nodes = np.bincount(cluster)[cluster] - 1
+        density += np.log((labels + 2 * labelled.mean()) / (nodes + 2))
+    density /= len(space.clusters)
+    scores = class_scores(space, indicator, weights)
+    cosine = space.cosines(class_means(space, indicator))
+    signals = [
+        _propensity(space, labelled),
+        float(density @ labelled / labelled.sum()) - density,
+        1.0 - scores.max(axis=1),
+        1.0 - cosine.max(axis=1),
+        _propensity(surroundings, labelled),
+    ]
+    return Evidence(np.column_stack(signals), scores)
 
-        def score(visible: Mask, own: Space = space) -> Floats:
-            return scoring.score(gather(own, visible, surroundings, weights).views)
 
-        def score_again(visible: Mask, left: Ints) -> Floats:  # vectors never know the labels that are hidden
-            if not learns:
-                return score(visible)
-            seen = Labels(visible, tuple(names[k] for k in left), graph.node_ids)  # type: ignore[arg-type]
-            return score(visible, make_space(copy_unfitted(estimator).fit_transform(graph, seen), rng))
-
-        folds = leave_out_classes(indicator, score_again, rng, most=5 if learns else 20, on_step=on_step)
-        return Ranking(
-            embedding,
-            notes,
-            space,
-            indicator,
-            weights,
-            evidence,
-            reach,
-            is_concentrated,
-            homophily,
-            is_homophilous,
-            scoring,
-            score,
-            folds,
-            learns or bool(notes),
-        )
-
-    ways = [True, False] if method is None and homophily.adjusted is None else [homophily.holds]
-    return max(
-        [rank(way) for way in ways], key=lambda each: np.mean([fold.auroc for fold in each.folds] or [0.0])
-    )
+def class_means(space: Space, indicator: Mask) -> Singles:
+    """Return the unit mean of each class, seen from the mean of all nodes."""
+    return l2_rows(indicator.T.astype(np.float32) @ space.centred)
 
 
 def nearest_classes(space: Space, indicator: Mask) -> Ints:
@@ -127,107 +123,211 @@ def nearest_classes(space: Space, indicator: Mask) -> Ints:
     return np.asarray(space.cosines(class_means(space, indicator)).argmax(axis=1))
 
 
-def find_error_rates(ranking: Ranking, rates_differ: bool, rng: np.random.Generator) -> ErrorRates:
-    """Return the error rates of the unlabelled nodes by this ranking: labels are dealt into folds, and scored again."""
-    indicator, weights = ranking.indicator, None
-    scores = ranking.scores[~indicator.any(axis=1)]
-    if rates_differ:
-        weights = class_weights(nearest_classes(ranking.space, indicator), indicator)
-    labelled_scores = fold_scores(indicator, scores, ranking.score, rng)
-    return make_error_rates(scores, labelled_scores, weights, seed=child_seed(rng))
+def label_weights(space: Space, indicator: Mask) -> Floats | None:
+    """Return what the label of each node counts for: more in a class that has far fewer labels than its size allows.
 
-
-def encode_few(graph: Graph) -> Graph:
-    """Return the graph with few numeric features encoded by their quantiles, since they have to tell classes alone."""
-    if graph.features is None or graph.features.shape[1] >= NARROW:
-        return graph
-    return graph.plain.with_features(encode_numbers(graph.features))
-
-
-def source_of(graph: Graph, method: Any, seed: int, *, homophilous: bool = True) -> Method | Embedding:
-    """Return where vectors come from, as :func:`discover` takes it."""
-    if method is None:
-        usual = _smooth_features(graph, 10 if homophilous else 0, seed)
-        if graph.features is None or graph.features.shape[1] >= NARROW:
-            return usual
-        if not homophilous:
-            encoded = encode_few(graph)
-            return _smooth_features(encoded, 0, seed).fit_transform(encoded)
-        features = usual.fit_transform(graph)
-        without_features = graph.plain.with_features(None)
-        links = _smooth_features(without_features, 10, seed).fit_transform(without_features)
-        both = np.hstack([features.vectors, links.vectors])
-        return Embedding(both, graph.node_ids, features.method, features.params)
-    if isinstance(method, str):
-        return make_method(method, random_state=seed)
-    if isinstance(method, (Method, Embedding)):
-        return method
-    msg = f"`method` must be a method's name, a method or an Embedding, got {type(method).__name__}"
-    raise InputError(msg)
-
-
-def _smooth_features(graph: Graph, steps: int, seed: int) -> SmoothFeats:
-    """Return the method with as many columns as a small graph allows, so that it has nothing to say about that."""
-    shape = graph.adjacency.shape if graph.features is None else graph.features.shape
-    columns = HUGE_COLUMNS if graph.n_nodes > HUGE else SmoothFeats._traits.default_components
-    columns = min(columns, *shape)
-    return SmoothFeats(n_components=columns, steps=steps, random_state=seed)
-
-
-def vectors_of(
-    graph: Graph, labels: Labels | None, source: Method | Embedding
-) -> tuple[Embedding, list[str]]:
-    """Return the vectors to work with, and what there is to say about them."""
-    if isinstance(source, Method):
-        embedding = source.fit_transform(graph, labels)
-        logger.debug("discovery works with %r", embedding)
-        return embedding, []
-    embedding = Embedding(source.rows(graph.node_ids), graph.node_ids, source.method, source.params)
-    cls = find_method(source.method)
-    if cls is not None and cls._traits.uses_labels:
-        note = (
-            f"The embedding was made by {source.method}, which learns from labels: the leave-one-class-out test looks "
-            "better than it should if the embedding was learned from these labels."
-        )
-        return embedding, [note]
-    return embedding, []
-
-
-def searched(
-    graph: Graph, labels: Labels | None, method: Any, target: str | None, seed: int | None
-) -> tuple[Graph, Labels | None, Any]:
-    """Return the nodes of the types with labels (or of `target`), their labels, and vectors of the whole graph.
-
-    A venue is no author of an unknown class. Vectors come from `method`, `rect-plus` where that is None, which knows
-    relations. A graph of one type, and one without labels and `target`, comes back as it is.
-
-    Examples
-    --------
-    >>> import unseen
-    >>> graph = unseen.Graph.from_edges(["a"], ["b"])
-    >>> searched(graph, None, None, None, 0)[0] is graph
-    True
+    Labels of a class that answers began are rarer than others, and would make it look like a missing one for long.
+    Among the nodes nearer to its mean than to any other, and as near as half of its labelled nodes are, as many should
+    have labels as in most classes. Where they have less than half of that, beyond what may be accident, each label
+    counts for as many as are expected, less a third to be on the safe side. Half of the labels may lie in one place,
+    since typical nodes are asked about first: three quarters of them are looked at, too, with a stricter limit. None
+    where no class has too few.
     """
-    types = graph.node_types
-    if types is None:
-        if target is not None:
-            raise unknown_type(target, (), "leave out `target` (--target)")
-        return graph, labels, method
-    own = None if labels is None else labels.align_to(graph)
-    wanted = set(types[own.labelled]) if target is None and own is not None else {target} - {None}
-    if not wanted:
-        return graph, labels, method
-    if not wanted <= set(types):
-        raise unknown_type(target, dict.fromkeys(types))
-    rows = np.flatnonzero([each in wanted for each in types])
-    if own is not None and not np.isin(own.labelled, rows).any():
-        labelled = ", ".join(sorted(map(repr, set(types[own.labelled])))) or "none"
-        msg = f"no node of type {target!r} has a label (types with labels: {labelled}); label some of them first"
-        raise InputError(msg)
-    if not isinstance(method, Embedding):
-        source = "rect-plus" if method is None else method
-        estimator = source if isinstance(source, Method) else make_method(source, random_state=seed)
-        method = estimator.fit_transform(graph, own)
-    part = graph.subgraph(rows)  # with its types, which end the guarantee
-    vectors = Embedding(method.rows(part.node_ids), part.node_ids, method.method, method.params)
-    return part, None if own is None else own.of_nodes(part.node_ids), vectors
+    counts = indicator.sum(axis=0)
+    sums = indicator.T.astype(np.float32) @ space.centred
+    cosine = space.cosines(l2_rows(sums))
+    nearest = cosine.argmax(axis=1)
+    limits = {0.5: 2.0, 0.75: 3.0}
+    rates, (sizes, inside) = np.zeros(len(counts)), np.zeros((2, len(limits), len(counts)))
+    for k, members in enumerate(indicator.T):
+        rows, own = np.flatnonzero(members), nearest == k
+        # few labels lie closer to their own mean than their class does: each against the mean of the others
+        without = np.einsum("ij,ij->i", l2_rows(space.centred[rows]), l2_rows(sums[k] - space.centred[rows]))
+        core = own & (cosine[:, k] >= np.median(cosine[rows, k]))
+        rates[k] = (core & members).sum() / max(core.sum(), 1)
+        for place, share in enumerate(limits):
+            sizes[place, k] = (own & (cosine[:, k] >= np.quantile(cosine[rows, k], 1 - share))).sum() / share
+            inside[place, k] = (own & (cosine[:, k] >= np.quantile(without, 1 - share))).sum() / share
+    order = np.argsort(rates)
+    rate = rates[order[np.searchsorted(np.cumsum(counts[order]), counts.sum() / 2)]]  # the median label's
+    weight = np.ones(len(counts))
+    for times, size, inner in zip(limits.values(), sizes, inside, strict=True):
+        few = (rate * size > times * counts) & (poisson.cdf(counts, rate * size) < 1e-3) & (weight == 1)
+        weight[few] = np.clip(rate * inner / (1.5 * counts), 1.0, 20.0)[few]
+    return None if (weight == 1).all() else np.asarray(np.where(indicator, weight, 1.0).max(axis=1))
+
+
+def _propensity(space: Space, labelled: Floats) -> Floats:
+    """Return by how much fewer labels are predicted than for a labelled node: 0 for such a node, 1 for no labels."""
+    rate = min(float(labelled.mean()), 0.99)
+    predicted = predict_labels(space, labelled, LABEL_RIDGE * (1 - rate) / rate)
+    return np.asarray(1.0 - predicted / max(float(predicted @ labelled / labelled.sum()), 0.5 * rate))
+
+
+def predict_labels(space: Space, y: Floats, ridge: float) -> Floats:
+    """Return the leave-one-out ridge regression of "has a label": closed form, no refit."""
+    inverse = 1.0 / (space.variances + ridge)
+    centred = space.centred
+    along = (y - y.mean()).astype(np.float32) @ centred
+    fitted = y.mean() + centred @ (inverse * along).astype(np.float32)
+    squares = [np.square(centred[rows]) @ inverse.astype(np.float32) for rows in blocks(len(y), 1 << 12)]
+    leverage = 1 / len(y) + np.concatenate(squares)
+    return np.asarray((fitted - leverage * y) / (1 - np.minimum(leverage, 0.99)), dtype=np.float64)
+
+
+def class_scores(space: Space, indicator: Mask, weights: Floats | None = None) -> Floats:
+    """Return ridge scores of every class, learned from the labelled nodes; those are judged without themselves."""
+    labelled = indicator.any(axis=1)
+    vectors = space.centred[labelled].astype(np.float64)
+    targets = indicator[labelled].astype(np.float64)
+    count = np.ones(len(vectors)) if weights is None else weights[labelled]
+    middle, share = np.average(vectors, 0, count), np.average(targets, 0, count)
+    vectors -= middle
+    weighted = vectors * count[:, None]
+    inverse = np.linalg.inv(weighted.T @ vectors + CLASS_RIDGE * np.eye(vectors.shape[1]))
+    slopes = inverse @ (weighted.T @ (targets - share))
+    offset = share - middle @ slopes
+    scores = np.asarray(space.centred @ slopes.astype(np.float32) + offset, dtype=np.float64)
+    leverage = count / count.sum() + np.einsum("ij,ij->i", weighted @ inverse, vectors)
+    leverage = np.minimum(leverage, 0.99)[:, None]
+    scores[labelled] = (scores[labelled] - leverage * targets) / (1 - leverage)
+    return scores
+
+
+class Scoring:
+    """How signals become one score: learned on the available labels, then used unchanged whatever is hidden of them.
+
+    Parameters
+    ----------
+    views : ndarray, shape (m, 5)
+        The signals of the unlabelled nodes, whose mean and standard deviation make them comparable.
+    adjacency : scipy CSR array or None
+        None where neighbours tell nothing about a node's class.
+    only : collection of str
+        The signals that count.
+    """
+
+    def __init__(
+        self, views: Floats, adjacency: sp.csr_array | None, only: Collection[str] = SIGNALS
+    ) -> None:
+        spread = views.std(axis=0)
+        weights = [weight if name in only else 0.0 for name, weight in SIGNALS.items()] * (spread > 1e-9)
+        self.middle, self.spread = views.mean(axis=0), np.where(spread > 1e-9, spread, 1.0)
+        self.weights = weights / max(weights.sum(), 1e-9)
+        self.walk = None if adjacency is None else l1_rows(adjacency)
+
+    def weigh(self, views: Floats) -> Floats:
+        """Return the parts of the score: signals in standard deviations, times their weights."""
+        return np.asarray((views - self.middle) / self.spread * self.weights)
+
+    def score(self, views: Floats) -> Floats:
+        """Return the score of every node, with a share of .3 of its neighbours' mean, where it has neighbours."""
+        own = np.asarray(self.weigh(views).sum(axis=1))
+        if self.walk is None:
+            return own
+        has_neighbours = np.diff(self.walk.indptr) > 0
+        return np.asarray(np.where(has_neighbours, 0.7 * own + 0.3 * (self.walk @ own), own))
+
+
+def find_concentration(evidence: Evidence, labelled: Mask, links: sp.csr_array) -> tuple[float | None, bool]:
+    """Return how well labelled nodes are told from others where both clearly fit a class, and whether too well.
+
+    Nodes that fit a class at least as well as half of its labelled nodes do are compared within the class, by the share
+    of labelled nodes one and two steps away (without edges, by the predicted label propensity), and by their AUROC.
+    None where no class has enough nodes of both kinds.
+    """
+    from sklearn.metrics import roc_auc_score
+
+    around = -evidence.views[:, 0]
+    if links.nnz:
+        links = sp.csr_array((np.ones(links.nnz), links.indices, links.indptr), links.shape)
+        links.setdiag(0)
+        links.eliminate_zeros()
+        walk = l1_rows(links)
+        near = walk @ labelled.astype(np.float64)
+        # two steps may lead back, and the own label does not count; NaN without neighbours
+        back = np.asarray(walk.multiply(walk.T).sum(axis=1)).ravel()
+        away = np.where(np.diff(links.indptr) > 0, 1 - back, 0.0)
+        far = np.full(len(near), np.nan)
+        around = near + np.divide(walk @ near - back * labelled, away, out=far, where=away > 1e-6)
+    best, fit = evidence.scores.argmax(axis=1), evidence.scores.max(axis=1)
+    known = np.isfinite(around)
+    figures, sizes = [], []
+    for k in range(evidence.scores.shape[1]):
+        inside, others = (np.flatnonzero(known & (best == k) & rows) for rows in (labelled, ~labelled))
+        if len(inside):
+            enough = np.median(fit[inside])
+            inside, others = inside[fit[inside] >= enough], others[fit[others] >= enough]
+        if min(len(inside), len(others)) >= 3:
+            rows = np.r_[inside, others]
+            figures.append(roc_auc_score(labelled[rows], around[rows]))
+            sizes.append(min(len(inside), len(others)))
+    if sum(sizes) < 10:
+        return None, False
+    reach = float(np.average(figures, weights=sizes))
+    return reach, reach >= max(REACH, 0.5 + 3 / (12 * sum(sizes)) ** 0.5)
+
+
+class Ranking:
+    """What one choice of vectors says about the nodes, and how well it did in the leave-one-class-out test."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        labels: Labels,
+        source: Method | Embedding,
+        surroundings: Space,
+        homophily: Homophily,
+        is_homophilous: bool,
+        rng: np.random.Generator,
+        on_step: OnStep | None,
+    ) -> None:
+        columns = np.flatnonzero(labels.counts)
+        self.indicator: Mask = labels.indicator[:, columns].toarray()
+        self.names = tuple(labels.classes[k] for k in columns)
+        self.homophily, self.is_homophilous = homophily, is_homophilous
+        self.is_learned = uses_labels(source)
+        self.learns = self.is_learned and isinstance(source, Method)
+        self.embedding = vectors_of(graph, labels, source)
+        self.space, self.surroundings = make_space(self.embedding, rng), surroundings
+        # several labels of a node let one class look like a part of another that has too few
+        self.weights = None if labels.is_multilabel else label_weights(self.space, self.indicator)
+        labelled = self.indicator.any(axis=1)
+        self.evidence = gather(self.space, self.indicator, surroundings, self.weights)
+        self.reach, self.is_concentrated = find_concentration(self.evidence, labelled, graph.adjacency)
+        only: Collection[str] = SIGNALS
+        if self.is_concentrated:
+            only = ("classifier_margin", "centroid_distance")
+        elif graph.features is not None and (len(columns) < 2 or not is_homophilous):
+            only = ("neighbour_propensity",)
+        walk = graph.adjacency if is_homophilous else None
+        self.scoring = Scoring(self.evidence.views[~labelled], walk, only)
+        self.scores = self.scoring.score(self.evidence.views)
+
+        def score_again(visible: Mask, left: Ints) -> Floats:  # vectors never know the labels that are hidden
+            if not self.learns or isinstance(source, Embedding):
+                return self.score(visible)
+            seen = Labels(visible, tuple(self.names[k] for k in left), graph.node_ids)  # type: ignore[arg-type]
+            return self.score(visible, make_space(copy_unfitted(source).fit_transform(graph, seen), rng))
+
+        most = 5 if self.learns else 20
+        self.folds = leave_out_classes(self.indicator, score_again, rng, most=most, on_step=on_step)
+
+    def score(self, visible: Mask, space: Space | None = None) -> Floats:
+        """Return the score of every node by these labels; larger means that a missing class is more likely."""
+        evidence = gather(space or self.space, visible, self.surroundings, self.weights)
+        return self.scoring.score(evidence.views)
+
+
+def rank_nodes(
+    graph: Graph, labels: Labels, method: Any, rng: np.random.Generator, on_step: OnStep | None
+) -> Ranking:
+    """Return the ranking; where too few edges show whether linked nodes share classes, the better one of two."""
+    homophily = measure_homophily(graph, labels)
+    around = make_surroundings(graph if homophily.holds else encode_few(graph), rng)
+    ways = [True, False] if method is None and homophily.adjusted is None else [homophily.holds]
+    rankings = []
+    for way in ways:
+        source = source_of(graph, method, child_seed(rng), is_homophilous=way)
+        rankings.append(Ranking(graph, labels, source, around, homophily, way, rng, on_step))
+    return max(rankings, key=lambda each: np.mean([fold.auroc for fold in each.folds] or [0.0]))

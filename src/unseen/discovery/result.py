@@ -28,7 +28,7 @@ from unseen.notebook import as_html
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from unseen.discovery.sampling import LabelCoverage
+    from unseen.discovery.coverage import LabelCoverage
     from unseen.discovery.validation import SelfTest
     from unseen.graph import Graph
 
@@ -41,8 +41,6 @@ SENTENCES = {
 """What a high and a low rank of each part of the evidence mean."""
 EVIDENCE = tuple(SENTENCES)
 """Columns of `Discovery.evidence` beside ``node``; each is a rank among the unlabelled nodes, from 0 to 1."""
-INSIDE = 0.9
-"""Posterior probability of the interval of the number of classes; the truth is inside in at least 80 % of draws."""
 CERTAIN = 0.5
 """Probability from which a node counts as a member of a missing class."""
 
@@ -156,7 +154,10 @@ class ClassCount:
     @classmethod
     def of_posterior(cls, posterior: Any, *, proven: int = 0) -> ClassCount:
         """Return the count of which one, two, ... classes have these probabilities; its best guess is the median."""
-        below, outside = np.cumsum(posterior), (1 - INSIDE) / 2
+        below, outside = (
+            np.cumsum(posterior),
+            0.05,
+        )  # with 5 % on each side, the truth is inside in 80 % of draws
         best = int((below < 0.5).sum()) + 1
         low, high = int((below <= outside).sum()) + 1, int((below < 1 - outside).sum()) + 1
         curve = tuple((k, float(value)) for k, value in enumerate(posterior, start=1))

@@ -14,9 +14,8 @@ from unseen.discovery.audit import doubts_of
 from unseen.discovery.discover import discover
 from unseen.discovery.groups import sort_into_groups
 from unseen.discovery.questions import FINE_GROUPS, find_bare_parts, most_telling, spread_out
-from unseen.discovery.ranking import searched, source_of, vectors_of
 from unseen.discovery.result import CERTAIN, Discovery, Node, texts_of
-from unseen.discovery.space import unit_vectors
+from unseen.discovery.vectors import searched, source_of, unit_vectors, vectors_of
 from unseen.embedding import Embedding
 from unseen.engine.run import libraries_on_one_thread
 from unseen.errors import InputError, counted, logger, need_library
@@ -30,8 +29,6 @@ from unseen.randomness import RandomState, as_generator, child_seed, keyed_bits,
 
 DOUBTS = 5
 """At most one in so many questions is about a label that is probably wrong."""
-DRAW_STREAM = 35
-"""Stream of random numbers that orders random questions; nothing else draws from it."""
 
 
 @dataclass(frozen=True)
@@ -231,7 +228,9 @@ def draw_questions(
     known = {ids[row] for row in labels.labelled} - classes.keys()
     known |= {node for node, status in labels.answers.items() if status}
     pool = np.array([row for row, node in enumerate(ids) if node not in known], dtype=np.int64)
-    order = keyed_bits(node_keys(labels.node_ids[pool], seed), 1, stream=DRAW_STREAM)[:, 0]
+    order = keyed_bits(node_keys(labels.node_ids[pool], seed), 1, stream=35)[
+        :, 0
+    ]  # nothing else draws from it
     reason = f"drawn at random from {counted(len(pool), 'node')}; random answers tell when you may stop"
     questions = []
     for row in pool[np.argsort(order, kind="stable")[:count]].tolist():
@@ -365,7 +364,7 @@ def _from_nothing(
 ) -> list[Suggestion]:
     """Return typical nodes of the parts of a graph without labels, those of the largest part first."""
     graph = graph.subgraph(id_order(graph.node_ids))
-    embedding, _ = vectors_of(graph, None, source_of(graph, method, child_seed(rng)))
+    embedding = vectors_of(graph, None, source_of(graph, method, child_seed(rng)))
     vectors = unit_vectors(embedding.vectors, rng)
     groups = sort_into_groups(
         vectors, np.arange(len(vectors)), np.ones(len(vectors)), budget, child_seed(rng)

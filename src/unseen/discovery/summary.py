@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unseen.discovery.count import MAX_CLASSES
+from unseen.discovery.groups import MAX_CLASSES
 from unseen.discovery.result import CERTAIN, ClassCount, FoundClass
 from unseen.errors import counted
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unseen.discovery.result import Discovery
-from unseen.discovery.validation import calibration_error
+from unseen.discovery.validation import reliability
 from unseen.errors import InputError, counted
 from unseen.ids import Mask, as_ids, match_ids
 from unseen.labels import Labels
@@ -120,7 +120,7 @@ def compare(discovery: Discovery, labels: Labels) -> Truth:
     return replace(
         agreement,
         auroc=float(roc_auc_score(new, p)) if new.any() and not new.all() else None,
-        ece=calibration_error(p, new),
+        ece=reliability(p, new)[1],
         n_hidden=int(new.sum()),
         n_nodes=len(compared),
         n_classes=int((indicator.any(axis=0) & hidden_columns).sum()),

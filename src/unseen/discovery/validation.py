@@ -133,8 +133,8 @@ def leave_out_classes(
     `score` returns the scores of all nodes by other labels and the columns of their classes. Of more than `most`
     classes, those with most labels are hidden.
     """
-    alone = indicator.sum(axis=1) == 1
-    sizes = (indicator & alone[:, None]).sum(axis=0)
+    has_one = indicator.sum(axis=1) == 1
+    sizes = (indicator & has_one[:, None]).sum(axis=0)
     order = np.argsort(-sizes, kind="stable")[:most]
     columns = sorted(int(k) for k in order if sizes[k] >= FEW and indicator.shape[1] > 1)
     folds = []
@@ -142,29 +142,24 @@ def leave_out_classes(
         visible = indicator.copy()
         visible[:, column] = False
         hidden = np.flatnonzero(indicator.any(axis=1) & ~visible.any(axis=1))
-        held_out = _held_out(visible, rng)
-        if len(held_out):
-            visible[held_out] = False
-            left, rows = np.flatnonzero(visible.any(axis=0)), np.r_[hidden, held_out]
-            scores = score(visible[:, left], left)[rows]
-            folds.append(Fold(column, scores, np.arange(len(rows)) < len(hidden)))
+        is_held_out = np.zeros(len(indicator), dtype=bool)  # a quarter of the labels of each other class
+        for members in visible.T:
+            rows = np.flatnonzero(members)
+            count = min(max(int(len(rows) / 4 + 0.5), 1), len(rows) - 1)
+            if count > 0:
+                is_held_out[rng.choice(rows, count, replace=False)] = True
+        # with several labels per node a class may have lost all of them: it gets them back
+        lost = ~(visible & ~is_held_out[:, None]).any(axis=0)
+        is_held_out &= ~visible[:, lost].any(axis=1)
+        if is_held_out.any():
+            visible[is_held_out] = False
+            left, rows = np.flatnonzero(visible.any(axis=0)), np.r_[hidden, np.flatnonzero(is_held_out)]
+            folds.append(
+                Fold(column, score(visible[:, left], left)[rows], np.arange(len(rows)) < len(hidden))
+            )
         if on_step:
             on_step(done, len(columns))
     return folds
-
-
-def _held_out(indicator: Mask, rng: np.random.Generator) -> Ints:
-    """Return the rows of a quarter of the labelled nodes of each class, drawn at random."""
-    is_held_out = np.zeros(len(indicator), dtype=bool)
-    for column in indicator.T:
-        rows = np.flatnonzero(column)
-        count = min(max(int(len(rows) / 4 + 0.5), 1), len(rows) - 1)
-        if count > 0:
-            is_held_out[rng.choice(rows, count, replace=False)] = True
-    # with several labels per node a class may have lost all of them: it gets them back
-    left = (indicator & ~is_held_out[:, None]).any(axis=0)
-    is_held_out &= ~indicator[:, ~left].any(axis=1)
-    return np.flatnonzero(is_held_out)
 
 
 def learn_slope(folds: list[Fold]) -> float:
@@ -193,16 +188,8 @@ def learn_slope(folds: list[Fold]) -> float:
 def match_share(scores: Floats, folds: list[Fold], hidden: list[Fold] | None = None) -> float:
     """Return the share of new nodes with which held-out and hidden nodes together are distributed as these scores are.
 
-    Least squares over the distribution functions: it needs no model of the scores.
-
-    Parameters
-    ----------
-    scores : ndarray
-        Scores of nodes of both kinds.
-    folds : list of Fold
-        The test; without any, the usual share is returned.
-    hidden : list of Fold, optional
-        The folds whose hidden classes new nodes are like; all when not given.
+    Least squares over the distribution functions: it needs no model of the scores. New nodes are like the hidden
+    classes of the folds `hidden`, of all folds when not given; without any fold, the usual share is returned.
     """
     if not folds:
         return USUAL_SHARE
@@ -213,41 +200,28 @@ def match_share(scores: Floats, folds: list[Fold], hidden: list[Fold] | None = N
     places = np.quantile(np.r_[old, scores], np.linspace(0.02, 0.98, 49))
     order = np.argsort(new)
     below = np.r_[0.0, np.cumsum(weights[order])][np.searchsorted(new[order], places, side="right")]
-    of_old = np.searchsorted(np.sort(old), places, side="right") / len(old)
-    of_all = np.searchsorted(np.sort(scores), places, side="right") / len(scores)
+    of_old, of_all = (np.searchsorted(np.sort(x), places, side="right") / len(x) for x in (old, scores))
     apart = below / weights.sum() - of_old
     return float(np.clip((of_all - of_old) @ apart / max(float(apart @ apart), 1e-9), 0.002, 0.98))
 
 
 def probabilities(scores: Floats, slope: float, share: float) -> Floats:
-    """Return the probability of each node by a logistic curve whose mean is `share`.
-
-    Examples
-    --------
-    >>> probabilities(np.array([-1.0, 1.0]), 2.0, 0.5).round(2).tolist()
-    [0.12, 0.88]
-    """
+    """Return the probability of each node by a logistic curve whose mean is `share`."""
     steep = slope * scores
-    middle = scipy.optimize.brentq(
-        lambda x: expit(steep - x).mean() - share, steep.min() - 40, steep.max() + 40
-    )
+    low, high = steep.min() - 40, steep.max() + 40
+    middle = scipy.optimize.brentq(lambda x: expit(steep - x).mean() - share, low, high)
     return np.asarray(expit(steep - middle))
 
 
-def reliability(p: Floats, new: Mask) -> tuple[ReliabilityBin, ...]:
-    """Return the reliability diagram: nodes in ten bins of their probability, and how many of them were new."""
+def reliability(p: Floats, new: Mask) -> tuple[tuple[ReliabilityBin, ...], float]:
+    """Return the reliability diagram, ten bins of probability, and the expected calibration error."""
     place = np.minimum((p * 10).astype(int), 9)
-    return tuple(
+    bins = tuple(
         ReliabilityBin(k / 10, (k + 1) / 10, int(rows.sum()), float(p[rows].mean()), float(new[rows].mean()))
         for k in range(10)
         if (rows := place == k).any()
     )
-
-
-def calibration_error(p: Floats, new: Mask) -> float:
-    """Return the expected calibration error: mean distance of probability and truth over the bins."""
-    bins = reliability(p, new)
-    return float(sum(b.n * abs(b.predicted - b.observed) for b in bins) / max(len(p), 1))
+    return bins, float(sum(b.n * abs(b.predicted - b.observed) for b in bins) / max(len(p), 1))
 
 
 def judge(
@@ -272,15 +246,11 @@ def judge(
         Why the test says little about missing classes; empty where it does.
     """
     if not folds:
-        single = " with no other label" if counts.max(initial=0) >= FEW else ""
-        why, advice = (
-            ("There is one labelled class", f"Label at least {FEW} nodes of a second class")
-            if len(classes) < 2
-            else (
-                f"No class has {FEW} or more labelled nodes{single}",
-                f"Label at least {FEW} nodes of each of two classes",
-            )
-        )
+        why, advice = "There is one labelled class", f"Label at least {FEW} nodes of a second class"
+        if len(classes) > 1:
+            single = " with no other label" if counts.max(initial=0) >= FEW else ""
+            why = f"No class has {FEW} or more labelled nodes{single}"
+            advice = f"Label at least {FEW} nodes of each of two classes"
         verdict = (
             f"{why}, so the leave-one-class-out test could not run: the probabilities only rank the nodes. {advice}; "
             "`suggest` lists nodes worth a label."
@@ -297,32 +267,28 @@ def judge(
         HiddenClass(classes[t.column], int(counts[t.column]), t.auroc, float(similarity[t.column].max()))
         for t in folds
     )
-    return SelfTest(
-        hidden,
-        float(np.mean([h.auroc for h in hidden])),
-        float(np.mean(np.square(guess - truth))),
-        calibration_error(guess, truth),
-        reliability(guess, truth),
-        _verdict(hidden, doubt),
-    )
+    bins, ece = reliability(guess, truth)
+    auroc, brier = float(np.mean([h.auroc for h in hidden])), float(np.mean(np.square(guess - truth)))
+    return SelfTest(hidden, auroc, brier, ece, bins, _verdict(hidden, doubt))
 
 
 def _at_least(hidden: tuple[HiddenClass, ...]) -> float:
     """Return the mean AUROC less its standard error: few classes that differ much say little about another one."""
-    each = [h.auroc for h in hidden]
-    error = np.std(each, ddof=1) / len(each) ** 0.5 if len(each) > 1 else 0.0
-    return float(np.mean(each) - error)
+    aurocs = [h.auroc for h in hidden]
+    error = np.std(aurocs, ddof=1) / len(aurocs) ** 0.5 if len(aurocs) > 1 else 0.0
+    return float(np.mean(aurocs) - error)
 
 
 def _verdict(hidden: tuple[HiddenClass, ...], doubt: str) -> str:
     worst, nearest = min(hidden, key=lambda h: h.auroc), max(hidden, key=lambda h: h.similarity)
     mean, at_least = np.mean([h.auroc for h in hidden]), _at_least(hidden)
-    how = " poorly" if at_least < FAIR else " well" if at_least >= GOOD else " moderately well"
-    how = "" if doubt and at_least >= FAIR else how
-    alike = ""
+    how = (
+        " poorly" if at_least < FAIR else "" if doubt else " well" if at_least >= GOOD else " moderately well"
+    )
+    similar = ""
     if nearest.similarity > -1:
-        is_worst = "" if nearest is worst else f"; {nearest.auroc:.2f} for {nearest.name}"
-        alike = f"{is_worst}, which is the most similar to another class"
+        similar = "" if nearest is worst else f"; {nearest.auroc:.2f} for {nearest.name}"
+        similar += ", which is the most similar to another class"
     if len(hidden) == 1:
         sentence = (
             f"The one class that could be left out ({worst.name}) was recovered{how} (AUROC {mean:.2f})"
@@ -330,7 +296,7 @@ def _verdict(hidden: tuple[HiddenClass, ...], doubt: str) -> str:
     else:
         sentence = (
             f"Each of {len(hidden)} labelled classes was left out in turn and recovered{how} (mean AUROC "
-            f"{mean:.2f}; lowest {worst.auroc:.2f} for {worst.name}{alike})"
+            f"{mean:.2f}; lowest {worst.auroc:.2f} for {worst.name}{similar})"
         )
     if at_least < FAIR:
         advice = "Labels of more nodes, above all of further classes, would help."

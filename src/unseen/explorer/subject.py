@@ -112,8 +112,8 @@ def prepare(
     Embedding(40 nodes, 40 columns, by smoothfeats)
     """
     from unseen.discovery.discover import discover
-    from unseen.discovery.ranking import searched
     from unseen.discovery.suggest import suggest, suggest_from
+    from unseen.discovery.vectors import searched
 
     if graph is None and embedding is None:
         msg = "there is nothing to explore: give a graph, an embedding or both"

@@ -25,17 +25,7 @@ from unseen_paper.bench.guarantees import is_hidden
 from unseen_paper.bench.report import Table
 
 GRAPHS = ("cora", "citeseer", "debian", "wiki", "chameleon", "actor", "facebook", "photo", "coauthor-cs")
-MODULES = (
-    "space",
-    "signals",
-    "validation",
-    "guarantees",
-    "sampling",
-    "count",
-    "groups",
-    "ranking",
-    "discover",
-)
+MODULES = ("vectors", "ranking", "validation", "guarantees", "coverage", "groups", "discover")
 """Files of discovery whose constants decide what is found."""
 FIRST_SEED, RATE = 45_000, 0.1
 FILE = Path("constants.csv")
@@ -125,7 +115,7 @@ def measure(data: Dataset, constant: str, factor: float, seed: int) -> dict[str,
     """Hide a third of the classes, change the constant, and return how right what was found is."""
     hidden = max(1, round(len(data.labels.classes) / 3))
     split = completely_imbalanced_split(data.labels, label_rate=RATE, unseen=hidden, random_state=seed)
-    once = OncePerGraph() if constant.startswith(("space.", "ranking.")) else ONCE
+    once = OncePerGraph() if constant.startswith("vectors.") else ONCE
     with changed(constant, factor), once.of(data.name):
         found = discovery.discover(data.graph, split.seen_labels, random_state=seed)
     truth = compare(found, data.labels)

@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from unseen.data.datasets import Dataset, load_dataset
-from unseen.discovery.count import MAX_CLASSES
 from unseen.discovery.discover import discover
+from unseen.discovery.groups import MAX_CLASSES
 from unseen.discovery.truth import compare
 from unseen.splits import completely_imbalanced_split
 from unseen_paper.bench.draws import OncePerGraph, Row, kept_draws

@@ -11,8 +11,7 @@ from unittest.mock import patch
 
 from unseen.data.datasets import Dataset, load_dataset
 from unseen.discovery import ranking
-from unseen.discovery.ranking import vectors_of
-from unseen.discovery.space import make_surroundings
+from unseen.discovery.vectors import make_surroundings, vectors_of
 from unseen.embedding import Embedding
 from unseen.errors import DatasetError, logger
 from unseen_paper.csv_files import read_csv, write_csv

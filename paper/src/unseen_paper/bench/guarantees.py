@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from unseen.data.datasets import Dataset, load_dataset
 from unseen.discovery import discover as discovery
-from unseen.discovery.ranking import find_error_rates
+from unseen.discovery.discover import find_error_rates
 from unseen.ids import Mask, as_ids, match_ids
 from unseen.labels import Labels
 from unseen.splits import balanced_split, completely_imbalanced_split

@@ -1,34 +1,20 @@
-"""What the labels cover, where they lie, and what about them and the graph should worry the reader.
-
-Labels lie all over their classes, as if drawn at random, or in one region where somebody looked (sampling bias). It
-matters because an unlabelled region is a sign of a missing class in the first case only. Among the nodes that clearly
-fit a class, whatever else is missing, labels drawn at random are as frequent around labelled nodes as around others.
-Labels from one region are not.
-"""
+"""What the labels cover, and what about them and the graph should worry the reader."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import scipy.sparse as sp
-
-from unseen.discovery.signals import Evidence
 from unseen.discovery.validation import SelfTest
 from unseen.errors import first_of
 from unseen.graph import Graph
-from unseen.ids import Floats, Mask
 from unseen.labels import Labels
-from unseen.linalg.normalize import l1_rows
 
 if TYPE_CHECKING:
     from unseen.discovery.ranking import Ranking
 
 FEW_LABELS = 5
 """A class with fewer labelled nodes gets a warning."""
-REACH = 0.65
-"""Labels are concentrated if `LabelCoverage.reach` is at least this, three standard errors above one half."""
 
 
 @dataclass(frozen=True)
@@ -87,58 +73,17 @@ class LabelCoverage:
         return {**report, "classes": dict(self.classes), "coverage": self.coverage}
 
 
-def find_concentration(
-    evidence: Evidence, labelled: Mask, adjacency: sp.csr_array
-) -> tuple[float | None, bool]:
-    """Return how well labelled nodes are told from others where both clearly fit a class, and whether too well.
-
-    Nodes that fit a class at least as well as half of its labelled nodes do are compared within the class, by the share
-    of labelled nodes one and two steps away (without edges, by the predicted label propensity), and by their AUROC.
-    None where no class has enough nodes of both kinds.
-    """
-    from sklearn.metrics import roc_auc_score
-
-    around = _labels_around(labelled, adjacency) if adjacency.nnz else -evidence.views[:, 0]
-    best, fit = evidence.scores.argmax(axis=1), evidence.scores.max(axis=1)
-    known = np.isfinite(around)
-    figures, sizes = [], []
-    for k in range(evidence.scores.shape[1]):
-        inside, others = (np.flatnonzero(known & (best == k) & rows) for rows in (labelled, ~labelled))
-        if len(inside):
-            enough = np.median(fit[inside])
-            inside, others = inside[fit[inside] >= enough], others[fit[others] >= enough]
-        if min(len(inside), len(others)) >= 3:
-            rows = np.r_[inside, others]
-            figures.append(roc_auc_score(labelled[rows], around[rows]))
-            sizes.append(min(len(inside), len(others)))
-    if sum(sizes) < 10:
-        return None, False
-    reach = float(np.average(figures, weights=sizes))
-    return reach, reach >= max(REACH, 0.5 + 3 / (12 * sum(sizes)) ** 0.5)
-
-
-def _labels_around(labelled: Mask, adjacency: sp.csr_array) -> Floats:
-    """Return the share of labelled neighbours plus that two steps away, without the node; NaN without neighbours."""
-    links = sp.csr_array((np.ones(adjacency.nnz), adjacency.indices, adjacency.indptr), adjacency.shape)
-    links.setdiag(0)
-    links.eliminate_zeros()
-    walk = l1_rows(links)
-    near = walk @ labelled.astype(np.float64)
-    back = np.asarray(walk.multiply(walk.T).sum(axis=1)).ravel()
-    others = np.where(np.diff(links.indptr) > 0, 1 - back, 0.0)
-    far = np.divide(
-        walk @ near - back * labelled, others, out=np.full(len(near), np.nan), where=others > 1e-6
-    )
-    return np.asarray(near + far)
-
-
 def make_coverage(
     graph: Graph, labels: Labels, ranking: Ranking, expected: tuple[float, float], test: SelfTest
 ) -> LabelCoverage:
     """Return what the labels cover with its warnings, the gravest first; `expected` are the numbers of new nodes."""
-    homophily = ranking.homophily
+    homophily, warnings = ranking.homophily, []
     counts = dict(zip(labels.classes, labels.counts.tolist(), strict=True))
-    warnings = list(ranking.notes)
+    if ranking.is_learned and not ranking.learns:
+        warnings.append(
+            f"The embedding was made by {ranking.embedding.method}, which learns from labels: the leave-one-class-out "
+            "test looks better than it should if the embedding was learned from these labels."
+        )
     if ranking.is_concentrated:
         warnings.append(
             "The labels are concentrated in one region of their classes (sampling bias): nodes far from any label are "
@@ -163,19 +108,15 @@ def make_coverage(
         )
     if test.auroc is None or test.failed:
         warnings.append(test.verdict)
-    empty = [name for name, count in counts.items() if not count]
-    if empty:
+    if empty := [name for name, count in counts.items() if not count]:
         warnings.append(
             f"No node is labelled {first_of(empty)}, so nothing is learned about it; describe such a class with "
             "`names` (--name) to look for it."
         )
-    single = [name for name, count in counts.items() if count == 1]
-    if single:
-        warnings.append(
-            f"Not used in the leave-one-class-out test, because they have one label: {first_of(single, 20)}."
-        )
-    few = [f"{name} ({count})" for name, count in counts.items() if 1 < count < FEW_LABELS]
-    if few:
+    if single := [name for name, count in counts.items() if count == 1]:
+        listed = first_of(single, 20)
+        warnings.append(f"Not used in the leave-one-class-out test, because they have one label: {listed}.")
+    if few := [f"{name} ({count})" for name, count in counts.items() if 1 < count < FEW_LABELS]:
         warnings.append(f"Few nodes are labelled {first_of(few)}; more labels there would help.")
     if labels.is_multilabel:
         warnings.append(
@@ -183,14 +124,14 @@ def make_coverage(
             "with a labelled and a missing class is not found."
         )
     return LabelCoverage(
-        tuple(counts.items()),
-        graph.n_nodes,
-        len(labels.labelled),
-        homophily.share,
-        homophily.expected,
-        ranking.reach,
-        expected[0],
-        tuple(warnings),
-        ranking.is_concentrated,
-        expected[1],
+        classes=tuple(counts.items()),
+        n_nodes=graph.n_nodes,
+        n_labelled=len(labels.labelled),
+        homophily=homophily.share,
+        expected_homophily=homophily.expected,
+        reach=ranking.reach,
+        expected_unseen=expected[0],
+        warnings=tuple(warnings),
+        is_concentrated=ranking.is_concentrated,
+        expected_if_hard=expected[1],
     )
