@@ -285,6 +285,11 @@ class PathPool:
             joined.add([view.vectors()])
         return joined
 
+    def forget(self) -> None:
+        """Make room for the result."""
+        if self.plain is not None:
+            self.plain.forget()
+
     def everywhere(self, vectors: Vectors) -> Vectors:
         """Return vectors of all nodes: other types have the mean of their neighbours', from the near to the far."""
         if len(self.rows) == self.graph.n_nodes:

@@ -122,6 +122,7 @@ class RECTPlus(Method):
     def _join_views(self, pool: Pool | PathPool) -> tuple[Singles, Singles, Singles]:
         """Return vectors of the chosen views, which labels change no more, and what makes them for new nodes."""
         joined = pool.side_by_side(self.views_)
+        pool.forget()
         width = self._components(self.n_components, joined.shape[1], "the data supports no more")
         scales, mix = joined.strongest_directions(width, pool.weights(self.views_))
         return pool.everywhere(joined.times(scales, mix)), scales, mix

@@ -51,6 +51,8 @@ OPERATORS = {
     "degree": ("raw",),
 }
 """What is done with each base; ``twice`` where the labels say that neighbours differ."""
+KEEP_LENGTHS = ("weighted/twice", "degree/raw")
+"""Views whose rows are not scaled to length 1."""
 WALKS = {"walk": 0.2, "sharp-walk": 1.0}
 """Views of the walk matrix, and their negatives: the fewer, the more of the small entries is kept."""
 LARGE, CHOICE_COLUMNS = 30_000, 128
@@ -131,17 +133,6 @@ def needs_structure(name: str) -> bool:
     return name.split("/")[0] not in ("weighted", "plain")
 
 
-def keeps_lengths(name: str) -> bool:
-    """Return whether the rows of a view are not scaled to length 1.
-
-    Examples
-    --------
-    >>> keeps_lengths("weighted/twice"), keeps_lengths("weighted/near")
-    (True, False)
-    """
-    return name in ("weighted/twice", "degree/raw")
-
-
 def kind_of(name: str) -> tuple[str, str]:
     """Return the kind of a view: its base, and its operator, where all depths of smoothing are one.
 
@@ -164,7 +155,7 @@ class Pool:
         Its edges make views of bases.
     ways : mapping of str to Reduction
         How features become bases, also those of new nodes.
-    bases : mapping of str to ndarray, shape (n, k)
+    bases : dict of str to ndarray, shape (n, k)
         Those of the structure; rows of length 1.
     run : Run
         Does the work.
@@ -172,7 +163,7 @@ class Pool:
 
     graph: Graph
     ways: Mapping[str, Reduction]
-    bases: Mapping[str, Vectors]
+    bases: dict[str, Vectors]
     run: Run
     _inverse_lengths: dict[str, Vectors] = field(init=False, default_factory=dict)
     takes_all: ClassVar[bool] = False
@@ -185,6 +176,14 @@ class Pool:
     def keep(names: Iterable[str]) -> dict[str, Any]:  # noqa: ARG004
         """Return nothing: how features are reduced is enough for new nodes."""
         return {}
+
+    def forget(self) -> None:
+        """Make room for the result: forget the bases, unless other fits share them, and what was freed before."""
+        from unseen.engine.memory import return_memory
+
+        if self.run.shared is None:
+            self.bases.clear()
+        return_memory()
 
     @staticmethod
     def weights(names: Sequence[str]) -> float:  # noqa: ARG004
@@ -249,7 +248,7 @@ class Pool:
                     made[name].append(part)
             for name, parts in made.items():
                 view = np.hstack(parts)
-                views[name] = view if keeps_lengths(name) else to_unit_rows(view, self.run)
+                views[name] = view if name in KEEP_LENGTHS else to_unit_rows(view, self.run)
         return views
 
     def side_by_side(self, names: Iterable[str], further: Sequence[int] = ()) -> JoinedViews:
@@ -264,7 +263,7 @@ class Pool:
                 for columns in self._blocks(self._columns(of_kind[0]))
                 for _, part in self._make(smoother, self.base(base, columns), {0: of_kind}, slice(None))
             )
-            joined.add(blocks, unit=not keeps_lengths(of_kind[0]))
+            joined.add(blocks, unit=of_kind[0] not in KEEP_LENGTHS)
         return joined
 
     def _blocks(self, columns: int) -> list[slice]:
