@@ -11,8 +11,9 @@ import unseen
 torch = pytest.importorskip("torch", reason="needs the neural extra")
 
 from oracles.pretend_gpu import PretendGPU  # noqa: E402
-from unseen.methods.neural import draws  # noqa: E402
-from unseen.methods.neural.draws import Draws, Numbers, WalkSampler  # noqa: E402
+from unseen.methods.neural import rect_dw  # noqa: E402
+from unseen.methods.neural.draws import Draws  # noqa: E402
+from unseen.methods.neural.rect_dw import WalkSampler  # noqa: E402
 
 CPU = torch.device("cpu")
 
@@ -27,7 +28,7 @@ def triangle_with_tail() -> sp.csr_array:
 
 def sampler_of(adjacency: sp.csr_array, keys: np.ndarray | None = None) -> WalkSampler:
     own = np.arange(adjacency.shape[0], dtype=np.uint64) if keys is None else keys
-    return WalkSampler(adjacency, own, Numbers(0, CPU), CPU)
+    return WalkSampler(adjacency, own, 0, CPU)
 
 
 def some_keys(n: int) -> np.ndarray:
@@ -37,11 +38,11 @@ def some_keys(n: int) -> np.ndarray:
 def test_a_gpu_draws_the_bits_of_the_processor() -> None:
     keys = some_keys(300)
     here = Draws(keys, CPU, 3)
-    expected = here.bits(7), here.keep(9, 0.3)[0], here.shuffle(), Numbers(5, CPU).uniform(40)
+    expected = here.bits(7), here.keep(9, 0.3)[0], here.shuffle(), here.uniform(40)
     with PretendGPU():
         gpu = torch.device("cuda:0")
         there = Draws(keys, gpu, 3)
-        found = there.bits(7), there.keep(9, 0.3)[0], there.shuffle(), Numbers(5, gpu).uniform(40)
+        found = there.bits(7), there.keep(9, 0.3)[0], there.shuffle(), there.uniform(40)
         assert all(tensor.is_cuda for tensor in found)
         copies = [tensor.cpu() for tensor in found]
     for ours, theirs in zip(expected, copies, strict=True):
@@ -108,7 +109,7 @@ def test_noise_is_drawn_by_degree_to_three_quarters():
 def test_pairs_come_from_the_window_and_are_as_many_as_asked_for(monkeypatch):
     ring = sp.csr_array(sp.diags_array([1.0, 1.0], offsets=[1, -1], shape=(200, 200)))
     sampler = sampler_of(ring)
-    monkeypatch.setattr(draws, "WALK_BATCH", 64)
+    monkeypatch.setattr(rect_dw, "WALK_BATCH", 64)
     batches = list(sampler.pairs(1.5, 40, 3, 6.0))
     assert len(batches) == pytest.approx(1.5 * 200 / 64, abs=1.5)
     centre, context = (torch.cat(parts).numpy() for parts in zip(*batches, strict=True))

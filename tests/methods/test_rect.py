@@ -17,7 +17,7 @@ from oracles import rect as dense_rect
 from unseen.engine.run import Run
 from unseen.linalg.normalize import l2_rows
 from unseen.methods.neural.rect_l import reduced_features
-from unseen.methods.neural.tensors import keyed_xavier, xavier
+from unseen.methods.neural.tensors import keyed_numbers, xavier
 from unseen.randomness import as_generator, child_seed, node_keys
 
 FAMILY = ["rect-n", "rect-l", "rect"]
@@ -43,7 +43,7 @@ def test_rect_n_follows_the_dense_definition_through_training(planted, features)
     if features:
         W = xavier(graph.features.shape[1], 12, rng)
     else:
-        W = keyed_xavier(node_keys(graph.node_ids, seed), 12, Run())
+        W = keyed_numbers(node_keys(graph.node_ids, seed), 12, np.sqrt(6 / (graph.n_nodes + 12)), Run())
     truth, losses = dense_rect.train_rect_n(graph, width=12, epochs=15, W=W, dtype=torch.float64)
     np.testing.assert_allclose(method.loss_history_, losses, rtol=1e-5)
     np.testing.assert_allclose(vectors, truth, atol=1e-4 * np.abs(truth).max())

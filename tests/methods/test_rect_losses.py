@@ -11,7 +11,7 @@ import unseen
 from oracles import rect as dense_rect
 from unseen.engine.run import Run
 from unseen.methods.neural.rect_losses import SemanticLoss, StructureLoss
-from unseen.methods.neural.tensors import Encoder, SparseProduct, keyed_xavier, xavier
+from unseen.methods.neural.tensors import Encoder, SparseProduct, input_weights, xavier
 
 CPU = torch.device("cpu")
 
@@ -36,7 +36,7 @@ def test_structure_loss_and_gradient_equal_the_dense_definition():
     graph = odd_graph()
     U = torch.from_numpy(np.random.default_rng(1).normal(size=(40, 6)).astype(np.float32))
     U.requires_grad_()
-    loss = StructureLoss(Run().matrix(graph.adjacency), CPU)(U)
+    loss = StructureLoss([Run().matrix(graph.adjacency)], CPU)(U)
     (gradient,) = torch.autograd.grad(loss, U)
     exact = U.detach().double().requires_grad_()
     truth = dense_rect.structure_loss(exact, dense_rect.walk_matrix(graph, torch.float64))
@@ -47,11 +47,11 @@ def test_structure_loss_and_gradient_equal_the_dense_definition():
 
 def test_the_constant_is_left_out_where_a_hub_makes_it_expensive():
     star = unseen.Graph.from_edges([0] * 5000, range(1, 5001))
-    loss = StructureLoss(Run().matrix(star.adjacency), CPU)
+    loss = StructureLoss([Run().matrix(star.adjacency)], CPU)
     assert not loss.has_constant
     U = torch.zeros(5001, 2)
     assert loss(U).item() == 0
-    assert StructureLoss(Run().matrix(odd_graph().adjacency), CPU).has_constant
+    assert StructureLoss([Run().matrix(odd_graph().adjacency)], CPU).has_constant
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -76,10 +76,11 @@ def test_layers_and_their_gradients_equal_the_dense_definition(widths, kind, thr
         H = torch.nn.functional.prelu(ahat @ (H @ W) + b, slope)
     direction = torch.from_numpy(rng.normal(size=H.shape))
     (H * direction).sum().backward()
-    product = SparseProduct(run.matrix(graph.adjacency, symmetric=True).gcn_normalized(), CPU, reuses=True)
+    make_room = run.zeros if len(widths) == 1 else None
+    ahat = run.matrix(graph.adjacency, symmetric=True).gcn_normalized()
+    product = SparseProduct(ahat, CPU, make_room=make_room)
     features = SparseProduct(run.matrix(graph.features), CPU) if kind == "sparse" else torch.from_numpy(rows)
     given = (None if kind == "identity" else features), None if kind == "none" else product
-    product.reuses = len(widths) == 1
     for _ in range(2):  # the second round may work in the memory of the first
         output = encoder(*given, run)
         assert relative(output.detach(), H.detach()) < 1e-5
@@ -104,12 +105,12 @@ def test_semantic_loss_and_gradients_equal_the_dense_definition(classes):
     H, F, C = (rng.normal(size=shape).astype(np.float32) for shape in [(600, 5), (5, 3), (classes, 3)])
     R = sp.csr_array(rng.dirichlet(np.ones(classes), 600))
     loss = SemanticLoss(R, C, F, CPU, Run())
-    loss.c.data += 0.3
+    loss.weights[1].data += 0.3
     hidden = torch.from_numpy(H).requires_grad_()
     value = loss(hidden)
     found = torch.autograd.grad(2 * value, [hidden, *loss.weights])
     leaves = [torch.from_numpy(part).double().requires_grad_() for part in (H, F)]
-    leaves.append(loss.c.detach().double().requires_grad_())
+    leaves.append(loss.weights[1].detach().double().requires_grad_())
     truth = ((leaves[0] @ leaves[1] + leaves[2] - torch.from_numpy(R @ C)) ** 2).sum() / 600
     (2 * truth).backward()
     assert value.item() == pytest.approx(truth.item(), rel=1e-5)
@@ -124,7 +125,7 @@ def test_the_loss_of_a_good_fit_is_not_lost_to_rounding():
     loss = SemanticLoss(sp.csr_array(targets), np.eye(30), F, CPU, Run())
     assert loss(torch.from_numpy(H)).item() == pytest.approx(((H @ F - targets) ** 2).sum() / 600, rel=0.01)
     one = SemanticLoss(sp.csr_array(np.ones((600, 1))), np.full((1, 30), 2.0), np.zeros((40, 30)), CPU, Run())
-    one.c.data += 2.0
+    one.weights[1].data += 2.0
     assert one(torch.from_numpy(H)).item() == 0
 
 
@@ -133,7 +134,10 @@ def test_starting_weights_are_xavier_s_and_keyed_rows_follow_their_node():
     bound = np.sqrt(6 / 150)
     assert np.abs(W).max() <= bound
     assert W.std() == pytest.approx(bound / np.sqrt(3), rel=0.03)
-    keys = np.arange(200, dtype=np.uint64)
-    K = keyed_xavier(keys, 50, Run())
+    adjacency = unseen.random_graph(200, random_state=0).adjacency
+    K, turned = (
+        input_weights(unseen.Graph(adjacency, None, ids), None, 50, Run().with_seed(0))
+        for ids in (range(200), range(199, -1, -1))
+    )
     assert K.std() == pytest.approx(np.sqrt(6 / 250) / np.sqrt(3), rel=0.03)
-    assert np.array_equal(keyed_xavier(keys[::-1], 50, Run()), K[::-1])
+    assert np.array_equal(turned, K[::-1])

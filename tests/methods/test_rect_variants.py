@@ -12,10 +12,9 @@ import torch
 import unseen
 from unseen.engine.comm import Comm
 from unseen.engine.run import Run
-from unseen.methods.neural.draws import Numbers, WalkSampler
 from unseen.methods.neural.rect import structure_loss, walk_size
-from unseen.methods.neural.rect_dw import RECTNDW, DeepWalkLoss
-from unseen.methods.neural.rect_l import _are_weights, normalized_matrix
+from unseen.methods.neural.rect_dw import RECTNDW, DeepWalkLoss, WalkSampler
+from unseen.methods.neural.rect_l import are_weights, normalized_matrix
 from unseen.methods.neural.rect_losses import StructureLoss
 
 CPU = torch.device("cpu")
@@ -23,7 +22,7 @@ CPU = torch.device("cpu")
 
 def sampler_of(graph: unseen.Graph) -> WalkSampler:
     keys = np.arange(graph.n_nodes, dtype=np.uint64)
-    return WalkSampler(graph.adjacency, keys, Numbers(0, CPU), CPU)
+    return WalkSampler(graph.adjacency, keys, 0, CPU)
 
 
 def purity(vectors, codes) -> float:
@@ -43,7 +42,7 @@ def test_deepwalk_gradients_equal_autograd(context):
     U, K = (torch.from_numpy(rng.normal(size=(30, 5)).astype(np.float32)) for _ in range(2))
     centre, other, sign = (torch.from_numpy(array) for array in (centre, other, sign))
     sampler = sampler_of(graph)
-    loss = DeepWalkLoss(sampler, (1, 40, 5, 5, 5), K if context else None, Run().with_seed(0))
+    loss = DeepWalkLoss(list, sampler.noise, 5, K if context else None, Run())
     value, (gradient, *others) = loss.compute(centre, other, sign, U, *(K.detach(),) * context)
     u, k = (part.detach().double().requires_grad_() for part in (U, K))
     inner = (u[centre] * (k if context else u)[other]).sum(dim=1)
@@ -58,14 +57,14 @@ def test_deepwalk_gradients_equal_autograd(context):
 
 def test_every_pair_has_its_noise_and_isolated_nodes_are_no_trouble():
     sampler = sampler_of(unseen.random_graph(30, random_state=0))
-    loss = DeepWalkLoss(sampler, (1, 40, 5, 5, 3), None, Run().with_seed(0))
-    centre, other, sign = loss._with_noise(torch.tensor([4, 7]), torch.tensor([5, 8]))
+    loss = DeepWalkLoss(list, sampler.noise, 3, None, Run())
+    centre, other, sign = loss.with_noise(torch.tensor([4, 7]), torch.tensor([5, 8]))
     assert centre.tolist() == [4, 7] * 4
     assert other[:2].tolist() == [5, 8]
     assert sign.tolist() == [1, 1] + [-1] * 6
     lonely = unseen.Graph.from_edges([], [], nodes=range(4))
-    settings = (1, 40, 5, 5, 3)
-    nothing = DeepWalkLoss(sampler_of(lonely), settings, torch.ones(4, 2), Run().with_seed(0))
+    sampler = sampler_of(lonely)
+    nothing = DeepWalkLoss(lambda: sampler.pairs(1, 40, 5, 5), sampler.noise, 3, torch.ones(4, 2), Run())
     U = torch.ones(4, 2, requires_grad=True)
     value = nothing(U)
     assert value.item() == 0
@@ -138,7 +137,7 @@ def test_joint_rect_without_labels_is_rect_n_and_says_so(planted, caplog):
 
 
 def test_the_size_of_the_walk_matrix_is_estimated_well(planted):
-    structure = StructureLoss(Run().matrix(planted.graph.adjacency), CPU)
+    structure = StructureLoss([Run().matrix(planted.graph.adjacency)], CPU)
     exact = walk_size(planted.graph, structure, Run().with_seed(0))
     assert exact == structure.constant
     structure.has_constant = False
@@ -186,9 +185,9 @@ def test_processes_agree_on_what_all_of_them_hold():
         return run
 
     words = np.array([[0.0, 1.0]])
-    assert not _are_weights(words, Run())
-    assert _are_weights(words, with_others(0, 1)), "the counts are elsewhere"
-    assert not _are_weights(2 * words, with_others(1, 1)), "the negative value is elsewhere"
+    assert not are_weights(words, Run())
+    assert are_weights(words, with_others(0, 1)), "the counts are elsewhere"
+    assert not are_weights(2 * words, with_others(1, 1)), "the negative value is elsewhere"
 
 
 def test_a_node_averages_over_the_relations_that_it_has_edges_in() -> None:
@@ -214,7 +213,7 @@ def test_a_node_averages_over_the_relations_that_it_has_edges_in() -> None:
         loss = structure_loss(graph.plain, CPU, run)
         U = torch.rand(5, 2)
         losses = [
-            StructureLoss(run.matrix(sp.csr_array(m + m.T), symmetric=True), CPU)(U)
+            StructureLoss([run.matrix(sp.csr_array(m + m.T), symmetric=True)], CPU)(U)
             for m in (writes, appears)
         ]
         assert float(loss(U)) == pytest.approx(float(sum(losses)) / 2)

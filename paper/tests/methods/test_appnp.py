@@ -11,7 +11,7 @@ from sklearn.svm import LinearSVC
 import unseen
 from unseen.engine.run import Run
 from unseen.methods.neural.draws import Draws
-from unseen.methods.neural.gcn import Inputs, Targets, thin
+from unseen.methods.neural.gcn import Inputs, Targets
 from unseen.methods.neural.tensors import SparseProduct
 from unseen_paper.methods.appnp import APPNP, hold_out, thinned_spread
 
@@ -72,7 +72,7 @@ def edge_draws(ahat: SparseProduct) -> Draws:
 def dropped_matrices(ahat: SparseProduct, steps: int) -> list[torch.Tensor]:
     """Return, dense, the thinned adjacency of each step that fresh draws lead to."""
     masks, scale = edge_draws(ahat).keep(steps, 0.5)
-    return [torch.from_numpy(thin(ahat, mask, scale).local.toarray()).float() for mask in masks.T]
+    return [ahat.thin(mask, scale).multiply(torch.eye(ahat.shape[1])) for mask in masks.T]
 
 
 def test_every_step_drops_other_edges_of_the_whole_adjacency() -> None:

@@ -28,9 +28,9 @@ from unseen.engine.run import Run
 from unseen.ids import Keys
 from unseen.methods.neural import torch
 from unseen.methods.neural.draws import Draws
-from unseen.methods.neural.gcn import Inputs, LabelNetwork, NetworkFeatures, Targets, thin
+from unseen.methods.neural.gcn import GCN, Inputs, NetworkFeatures, Targets
 from unseen.methods.neural.tensors import SparseProduct
-from unseen.methods.vocabulary import Steps, Teleport, WeightDecay
+from unseen.methods.vocabulary import Epochs, Steps, Teleport, WeightDecay
 from unseen_paper.methods.stopping import EarlyStopping
 from unseen_paper.methods.vocabulary import Patience, Propagate, ValidationShare
 
@@ -38,7 +38,7 @@ CHECKS = 20
 """How often validation nodes are looked at before patience ends: each look costs half as much as an epoch."""
 
 
-class APPNP(LabelNetwork):
+class APPNP(GCN):
     """Hidden layer of a network over the features, spread over the graph; it learned to tell the seen classes apart.
 
     Dropout takes edges too, and improvements are those of loss or accuracy of the validation nodes.
@@ -55,7 +55,7 @@ class APPNP(LabelNetwork):
 
     reference = "Klicpera et al., Predict then Propagate, ICLR 2019"
     _traits = replace(
-        LabelNetwork._traits,
+        GCN._traits,
         name="appnp",
         summary="hidden layer of a network whose predictions are spread over the graph",
     )
@@ -66,6 +66,7 @@ class APPNP(LabelNetwork):
     patience: Patience = 100
     validation_share: ValidationShare = 0.2
     weight_decay: WeightDecay = 5e-3
+    epochs: Epochs = 10_000
 
     def _learn(self, inputs: Inputs, targets: Targets, run: Run, **_: Any) -> None:
         """Train on most of the targets, and stop by the others."""
@@ -88,6 +89,9 @@ class APPNP(LabelNetwork):
 
         super()._learn(inputs, training, run, report=report, stop=lambda: stopping.over)
         stopping.restore()
+
+    def _needed(self, inputs: Inputs, targets: Targets) -> tuple[Inputs, Targets]:
+        return inputs, targets
 
     def _hidden(self, x: NetworkFeatures, inputs: Inputs) -> torch.Tensor:  # noqa: ARG002
         return torch.relu(x @ self.network_[0])
@@ -142,5 +146,5 @@ def thinned_spread(
     kept, scale = draws.keep(steps, share)
     z = x
     for mask in kept.T.contiguous():  # a column of it would be gathered from all over the memory
-        z = (thin(whole, mask, scale) @ z).lerp(x, teleport)
+        z = (whole.thin(mask, scale) @ z).lerp(x, teleport)
     return z

@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from unseen.ids import Array, Ints
-from unseen.methods.neural.draws import NOISE_POWER
+from unseen.methods.neural.rect_dw import NOISE_POWER
 
 UPDATES = 2
 """Batches per epoch."""

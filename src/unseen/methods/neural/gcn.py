@@ -90,120 +90,20 @@ class Inputs:
         """
         run, device = self.ahat.run, self.ahat.device
 
-        def select(matrix: sp.csr_array, chosen: Array) -> tuple[SparseProduct, Array]:
-            """Return some rows, with the columns that have entries in them, and which these are."""
-            some = matrix[chosen]
+        def select(chosen: Array) -> tuple[SparseProduct, Array]:
+            """Return some rows of Ahat, with the columns that have entries in them, and which these are."""
+            some = self.ahat.local[chosen]
             columns, places = np.unique(some.indices, return_inverse=True)
             left = sp.csr_array((some.data, places, some.indptr), shape=(len(chosen), len(columns)))
             return SparseProduct(run.matrix(left), device), columns
 
-        last, near = select(self.ahat.local, rows.cpu().numpy())
-        ahat, far = select(self.ahat.local, near)
+        last, near = select(rows.cpu().numpy())
+        ahat, far = select(near)
         if isinstance(self.x, SparseProduct):
             x: NetworkFeatures = SparseProduct(run.matrix(sp.csr_array(self.x.local[far])), device)
         else:
             x = self.x[torch.from_numpy(far).to(device)]
         return replace(self, x=x, ahat=ahat, last=last, keys=self.keys[far], hidden_keys=self.keys[near])
-
-
-class NetworkMethod(NeuralMethod):
-    """A network over features and graph: what it reads, and how a fitted one reads a new graph.
-
-    A subclass sets `network_` in ``_fit``, trains it by ``_train`` and says in ``_vectors`` what comes out.
-    """
-
-    epochs: Epochs = 10_000
-    learning_rate: LearningRate = 0.01
-    row_normalize: RowNormalize = True
-
-    def _read(self, graph: Graph, seed: int) -> Inputs:
-        """Return what the network reads of a graph."""
-        device = pick_device(self.device)
-        return Inputs.read(graph, row_normalize=self.row_normalize, seed=seed, device=device)
-
-    def _start(self, graph: Graph, run: Run) -> tuple[Inputs, torch.Tensor]:
-        """Return what the network reads and the starting weights of its first layer."""
-        inputs = self._read(graph, child_seed(run.rng))
-        width = (
-            self.n_components or self._traits.default_components
-        )  # a layer can have any, so nothing is clipped
-        return inputs, learnable(input_weights(graph, self.n_features_in_, width, run), inputs)
-
-    def _vectors(self, inputs: Inputs) -> torch.Tensor:
-        """Return the vectors of all nodes, without dropout."""
-        raise NotImplementedError
-
-    def _embed(self, inputs: Inputs) -> Singles:
-        with torch.no_grad():
-            vectors: Singles = self._vectors(inputs).cpu().numpy()
-        return vectors
-
-    def _transform(self, graph: Graph, run: Run) -> Vectors:  # noqa: ARG002
-        self._new_features(graph)
-        return self._embed(self._read(graph, 0))
-
-
-class LabelNetwork(NetworkMethod):
-    """Two linear maps, over features and graph, that learn to tell the seen classes apart.
-
-    A subclass says in ``_scores`` what they make of its inputs; ``_learn`` may keep some labelled nodes back.
-    """
-
-    _traits = replace(NeuralMethod._traits, uses_labels=True, needs_labels=True)
-
-    dropout: Dropout = 0.5
-    weight_decay: WeightDecay = 5e-4
-
-    def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:
-        inputs, first = self._start(graph, run)
-        targets = Targets.from_labels(labels, first.device)
-        self.network_ = [first, learnable(xavier(first.shape[1], targets.n_classes, run.rng), inputs)]
-        if targets.n_classes == 1:
-            self.loss_history_ = []
-            logger.warning(
-                "%s: one seen class leaves nothing to learn; the vectors are those of the untrained network",
-                self._name,
-            )
-        else:
-            self._learn(inputs, targets, run)
-        return self._embed(inputs)
-
-    def _learn(self, inputs: Inputs, targets: Targets, run: Run, **options: Any) -> None:
-        """Train on the targets, under dropout; `options` are those of ``_train``."""
-        first, second = self.network_
-        needed, aims = self._needed(inputs, targets)
-        x = needed.x
-        of_x = entry_keys(x, needed.keys, needed.column_keys) if isinstance(x, SparseProduct) else needed.keys
-        device = first.device
-        of_features, of_hidden = Draws(of_x, device, 1), Draws(needed.hidden_keys, device, 2)
-        of_edges = Draws(entry_keys(needed.ahat, needed.hidden_keys, needed.keys), device, 3)
-
-        def evaluate() -> torch.Tensor:
-            features = dropout(x, self.dropout, of_features)
-            hidden = dropout(self._hidden(features, needed), self.dropout, of_hidden)
-            assert not isinstance(hidden, SparseProduct)
-            return aims.loss(self._scores(hidden @ second, needed, of_edges))
-
-        # states without what dropout draws next would not do to go on from
-        options = {"decay": self.weight_decay, "resumes": False, **options}
-        self._train(evaluate, [first, second], lambda: self._embed(inputs), run, **options)
-
-    def _needed(self, inputs: Inputs, targets: Targets) -> tuple[Inputs, Targets]:
-        """Return what the loss depends on of the inputs, and the targets with their rows in that."""
-        return inputs, targets
-
-    def _hidden(self, x: NetworkFeatures, inputs: Inputs) -> torch.Tensor:
-        """Return the hidden layer."""
-        raise NotImplementedError
-
-    def _scores(self, start: torch.Tensor, inputs: Inputs, of_edges: Draws) -> torch.Tensor:
-        """Return the scores of the classes, given the hidden layer times the second weights; for training."""
-        raise NotImplementedError
-
-
-def learnable(array: Array, inputs: Inputs) -> torch.Tensor:
-    """Return weights to learn, where the inputs are."""
-    return to_tensor(array, inputs.ahat.device).requires_grad_()
 
 
 @dataclass(frozen=True)
@@ -227,8 +127,7 @@ class Targets:
     @classmethod
     def from_labels(cls, labels: Labels, device: torch.device) -> Targets:
         """Take the classes that have labelled nodes; the others have nothing to teach."""
-        indicator = sp.csr_array(labels.indicator[:, np.flatnonzero(labels.counts)])
-        rows = labels.labelled
+        indicator, rows = sp.csr_array(labels.indicator[:, np.flatnonzero(labels.counts)]), labels.labelled
         if labels.is_multilabel:
             values = torch.tensor(indicator[rows].toarray(), dtype=torch.float32, device=device)
         else:
@@ -252,29 +151,10 @@ def dropout(values: NetworkFeatures, share: float, draws: Draws) -> NetworkFeatu
     if share == 0:
         return values
     if isinstance(values, SparseProduct):
-        mask, scale = draws.keep(1, share)
-        return thin(values, mask[:, 0], scale)
-    mask, scale = draws.keep(values.shape[1], share)
-    return values * mask.to(values.dtype).mul_(scale)
-
-
-def thin(matrix: SparseProduct, mask: torch.Tensor, scale: float) -> SparseProduct:
-    """Return the matrix with the entries where `mask` is true, scaled; its transpose is thinned, not made again.
-
-    On a GPU the other entries stay as zeros: removing them would cost more than multiplying them.
-    """
-    if matrix.device.type != "cpu":
-        return matrix.scale_entries(mask.to(torch.float32).mul_(scale))
-
-    def select(A: sp.csr_array, mask: Array, transposed: SparseProduct | None = None) -> SparseProduct:
-        places = np.flatnonzero(mask)
-        ends = np.searchsorted(places, A.indptr).astype(A.indptr.dtype)
-        kept = sp.csr_array((A.data[places] * scale, A.indices[places], ends), shape=A.shape)
-        return SparseProduct(matrix.run.matrix(kept), matrix.device, transposed)
-
-    entries = mask.numpy()
-    transposed = select(matrix.transposed.local, entries[matrix.order])
-    return select(matrix.local, entries, transposed)
+        mask, factor = draws.keep(1, share)
+        return values.thin(mask[:, 0], factor)
+    mask, factor = draws.keep(values.shape[1], share)
+    return values * mask.to(values.dtype).mul_(factor)
 
 
 def entry_keys(matrix: SparseProduct, rows: Keys, columns: Keys) -> Keys:
@@ -283,7 +163,47 @@ def entry_keys(matrix: SparseProduct, rows: Keys, columns: Keys) -> Keys:
     return mix_bits(np.repeat(rows, lengths) + mix_bits(columns)[matrix.local.indices])
 
 
-class GCN(LabelNetwork):
+class NetworkMethod(NeuralMethod):
+    """A network over features and graph: what it reads, and how a fitted one reads a new graph.
+
+    A subclass sets `network_` in ``_fit``, trains it by ``_train`` and says in ``_vectors`` what comes out.
+    """
+
+    epochs: Epochs = 10_000
+    learning_rate: LearningRate = 0.01
+    row_normalize: RowNormalize = True
+
+    def _read(self, graph: Graph, seed: int) -> Inputs:
+        """Return what the network reads of a graph."""
+        device = pick_device(self.device)
+        return Inputs.read(graph, row_normalize=self.row_normalize, seed=seed, device=device)
+
+    def _start(self, graph: Graph, run: Run) -> tuple[Inputs, torch.Tensor]:
+        """Return what the network reads and the starting weights of its first layer."""
+        inputs = self._read(graph, child_seed(run.rng))
+        width = self.n_components or self._traits.default_components  # any number is possible
+        return inputs, learnable(input_weights(graph, self.n_features_in_, width, run), inputs)
+
+    def _vectors(self, inputs: Inputs) -> torch.Tensor:
+        """Return the vectors of all nodes, without dropout."""
+        raise NotImplementedError
+
+    def _embed(self, inputs: Inputs) -> Singles:
+        with torch.no_grad():
+            vectors: Singles = self._vectors(inputs).cpu().numpy()
+        return vectors
+
+    def _transform(self, graph: Graph, run: Run) -> Vectors:  # noqa: ARG002
+        self._new_features(graph)
+        return self._embed(self._read(graph, 0))
+
+
+def learnable(array: Array, inputs: Inputs) -> torch.Tensor:
+    """Return weights to learn, where the inputs are."""
+    return to_tensor(array, inputs.ahat.device).requires_grad_()
+
+
+class GCN(NetworkMethod):
     """Hidden layer of a two-layer graph convolutional network that learned to tell the seen classes apart.
 
     Attributes
@@ -302,11 +222,16 @@ class GCN(LabelNetwork):
         "Kipf and Welling, Semi-Supervised Classification with Graph Convolutional Networks, ICLR 2017"
     )
     _traits = replace(
-        LabelNetwork._traits,
+        NetworkMethod._traits,
         name="gcn",
         summary="hidden layer of a graph convolutional network trained on the seen classes",
+        uses_labels=True,
+        needs_labels=True,
     )
+
     epochs: Epochs = 200
+    dropout: Dropout = 0.5
+    weight_decay: WeightDecay = 5e-4
 
     @classmethod
     def _bytes_needed(cls, job: Job) -> float:
@@ -314,15 +239,49 @@ class GCN(LabelNetwork):
         nodes = 700.0 * job.nodes + 1500.0 * job.labelled
         return arrays * job.tall + nodes + 200.0 * job.entries + job.feature_bytes(15, 95)
 
+    def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:
+        inputs, first = self._start(graph, run)
+        targets = Targets.from_labels(labels, first.device)
+        self.network_ = [first, learnable(xavier(first.shape[1], targets.n_classes, run.rng), inputs)]
+        if targets.n_classes > 1:
+            self._learn(inputs, targets, run)
+        else:
+            self.loss_history_ = []
+            sentence = (
+                "%s: one seen class leaves nothing to learn; the vectors are those of the untrained network"
+            )
+            logger.warning(sentence, self._name)
+        return self._embed(inputs)
+
+    def _learn(self, inputs: Inputs, targets: Targets, run: Run, **options: Any) -> None:
+        """Train on the targets, under dropout; `options` are those of ``_train``."""
+        first, second = self.network_
+        needed, aims = self._needed(inputs, targets)
+        x, device = needed.x, first.device
+        of_x = entry_keys(x, needed.keys, needed.column_keys) if isinstance(x, SparseProduct) else needed.keys
+        of_features, of_hidden = Draws(of_x, device, 1), Draws(needed.hidden_keys, device, 2)
+        of_edges = Draws(entry_keys(needed.ahat, needed.hidden_keys, needed.keys), device, 3)
+
+        def evaluate() -> torch.Tensor:
+            features = dropout(x, self.dropout, of_features)
+            hidden = dropout(self._hidden(features, needed), self.dropout, of_hidden)
+            return aims.loss(self._scores(hidden @ second, needed, of_edges))
+
+        # states without what dropout draws next would not do to go on from
+        options = {"decay": self.weight_decay, "resumes": False, **options}
+        self._train(evaluate, self.network_, lambda: self._embed(inputs), run, **options)
+
     def _needed(self, inputs: Inputs, targets: Targets) -> tuple[Inputs, Targets]:
-        """Return the nodes that labelled ones can see in two layers: no other has a part in the loss."""
+        """Return what the loss depends on, the nodes that labelled ones see in two layers, and the targets there."""
         rows = torch.arange(len(targets.rows), device=targets.rows.device)
         return inputs.restrict(targets.rows), replace(targets, rows=rows)
 
     def _hidden(self, x: NetworkFeatures, inputs: Inputs) -> torch.Tensor:
+        """Return the hidden layer."""
         return torch.relu(inputs.ahat @ (x @ self.network_[0]))
 
     def _scores(self, start: torch.Tensor, inputs: Inputs, of_edges: Draws) -> torch.Tensor:  # noqa: ARG002
+        """Return the scores of the classes, given the hidden layer times the second weights; for training."""
         return inputs.last @ start
 
     def _vectors(self, inputs: Inputs) -> torch.Tensor:

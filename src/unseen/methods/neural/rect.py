@@ -19,16 +19,14 @@ length: so the balance means the same on every graph.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
 
 from unseen.engine.run import Run
 from unseen.errors import logger
 from unseen.graph import Graph
-from unseen.ids import Singles
 from unseen.labels import Labels
 from unseen.linalg.normalize import l2_rows
 from unseen.linalg.walk import WalkMatrix
@@ -36,6 +34,7 @@ from unseen.methods.base import Vectors
 from unseen.methods.neural import torch
 from unseen.methods.neural.rect_l import (
     RECTL,
+    Input,
     RectMethod,
     SemanticMethod,
     layer_input,
@@ -87,11 +86,10 @@ class RECTN(RectMethod):
         return (arrays - on_disk * job.scratch) * job.tall + per_entry * job.entries
 
     def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:  # noqa: ARG002
-        self.source_ = self._source(graph)
+        self._pick_source(graph)
         self._start_layers(graph, run)
-        device = self.encoder_.device
-        features = layer_input(graph, self.source_, device, run)
-        structure = self._structure_loss(graph, device, run)
+        features = layer_input(graph, self.source_, self.encoder_.device, run)
+        structure = self._structure_loss(graph, self.encoder_.device, run)
         self.loss_is_relative_ = not structure.has_constant
         return self._train_encoder(features, graph, structure, run, structure.weights)
 
@@ -104,29 +102,10 @@ class RECTN(RectMethod):
         return self._embed(layer_input(graph, "features", self.encoder_.device, run), graph, run)
 
 
-class MeanLoss:
-    """Mean of the structure losses of several relations: of each the walk matrix, of all the same U."""
-
-    weights: tuple[torch.Tensor, ...] = ()
-
-    def __init__(self, losses: Sequence[StructureLoss]) -> None:
-        self._losses = losses
-        self.has_constant = all(each.has_constant for each in losses)
-        self.constant = sum(each.constant for each in losses) / len(losses)
-
-    def __call__(self, U: torch.Tensor) -> torch.Tensor:
-        """Return the loss."""
-        return torch.stack([each(U) for each in self._losses]).mean()
-
-
-def structure_loss(graph: Graph, device: torch.device, run: Run) -> StructureLoss | MeanLoss:
+def structure_loss(graph: Graph, device: torch.device, run: Run) -> StructureLoss:
     """Return the structure loss of a graph, or of its relations where nodes have several types."""
     matrices = relation_matrices(run) or [graph.adjacency]
-    losses = [StructureLoss(run.matrix(A, symmetric=True), device) for A in matrices]
-    return MeanLoss(losses) if len(losses) > 1 else losses[0]
-
-
-Half = TypeVar("Half", RECTL, RECTN)
+    return StructureLoss([run.matrix(A, symmetric=True) for A in matrices], device)
 
 
 class RECT(SemanticMethod):
@@ -167,53 +146,45 @@ class RECT(SemanticMethod):
     def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:
         width = self.n_components or self._traits.default_components
         seeds = child_seed(run.rng), child_seed(run.rng)
-        self.source_ = self._source(graph)
+        self._pick_source(graph)
         self.semantic_: RECTL | None = None
-        self.class_descriptions_: dict[str, list[tuple[str, float]]] = {}
-        self.loss_history_ = {}
-        halves: list[RECTL | RECTN] = []
         if run.count(len(labels.labelled)):
-            self.semantic_ = self._half(RECTL, width - width // 2, seeds[0])
-            halves, width = [self.semantic_], width // 2
+            self.semantic_ = self._make_half(RECTL, width - width // 2, seeds[0])
+            width //= 2
         else:
             other = self._structure_class._traits.name
             logger.warning("%s: there are no labels, so the vectors are those of %s alone", self._name, other)
-        self.structure_ = self._half(self._structure_class, width, seeds[1])
-        parts = []
-        for half in (*halves, self.structure_):
-            parts.append(self._trained(half, graph, labels, run))
-            self.loss_history_[half._traits.name] = half.loss_history_
-        if self.semantic_ is not None:
-            self.class_descriptions_ = self.semantic_.class_descriptions_
-        return self._concatenate(parts)
+        self.structure_: RECTN = self._make_half(self._structure_class, width, seeds[1])
+        parts = [self._train_half(half, graph, labels, run) for half in self._halves]
+        self.loss_history_ = {half._name: half.loss_history_ for half in self._halves}
+        self.class_descriptions_ = {} if self.semantic_ is None else self.semantic_.class_descriptions_
+        return np.hstack(parts)
 
-    def _half(self, cls: type[Half], width: int, seed: int) -> Half:
+    @property
+    def _halves(self) -> list[RECTL | RECTN]:
+        return [half for half in (self.semantic_, self.structure_) if half is not None]
+
+    def _make_half(self, cls: type[RectMethod], width: int, seed: int) -> Any:
         params = {key: value for key, value in self.get_params().items() if key in cls._parameters}
         return cls(**{**params, "n_components": width, "random_state": seed})
 
-    def _trained(self, half: RECTL | RECTN, graph: Graph, labels: Labels, run: Run) -> Vectors:
+    def _train_half(self, half: RECTL | RECTN, graph: Graph, labels: Labels, run: Run) -> Vectors:
         """Train a half; one that does not see labels is trained once for all fits that share work."""
+        seed: Any = half.random_state
 
-        def fresh() -> tuple[Vectors, dict[str, Any]]:
-            assert isinstance(half.random_state, int)
-            vectors = half._fit(graph, labels, run.with_seed(half.random_state))
-            return vectors, dict(half.__dict__)
+        def fit() -> tuple[Vectors, dict[str, Any]]:
+            return half._fit(graph, labels, run.with_seed(seed)), vars(half).copy()
 
         if half._traits.uses_labels or self.callbacks is not None:
-            return fresh()[0]
-        key = (type(half), repr(sorted(half.get_params().items())))
-        vectors, learnt = run.once(key, fresh)
-        half.__dict__.update(learnt)
-        return vectors
+            vectors = fit()[0]
+        else:
+            vectors, learnt = run.once((type(half), repr(sorted(half.get_params().items()))), fit)
+            vars(half).update(learnt)
+        return l2_rows(np.asarray(vectors))
 
     def _transform(self, graph: Graph, run: Run) -> Vectors:
-        halves = [half for half in (self.semantic_, self.structure_) if half is not None]
         self._new_features(graph)
-        return self._concatenate([half._transform(graph, run) for half in halves])
-
-    @staticmethod
-    def _concatenate(parts: Sequence[Vectors]) -> Vectors:
-        return np.hstack([l2_rows(np.asarray(part)) for part in parts])
+        return np.hstack([l2_rows(np.asarray(half._transform(graph, run))) for half in self._halves])
 
 
 class RECTJoint(SemanticMethod):
@@ -247,8 +218,8 @@ class RECTJoint(SemanticMethod):
 
     def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:
         # a seed of its own, so that the encoder starts like RECT-N's
-        Z = self._reduced(graph, child_seed(run.rng.spawn(1)[0]), run)
-        self._start_layers(graph, run, Z.shape[1])
+        Z = self._reduce(graph, child_seed(run.rng.spawn(1)[0]), run)
+        self._start_layers(graph, run, Z.shape[1] if self.input == "svd" else 0)
         features = self._layer_input(graph, Z, run)
         structure = structure_loss(graph, self.encoder_.device, run)
         per_structure = (1 - self.balance) / (walk_size(graph, structure, run) / graph.n_nodes)
@@ -258,7 +229,7 @@ class RECTJoint(SemanticMethod):
         if len(labels.labelled):
             self._describe(graph, labels, Z, run)
             size = float(((shares_of(labels) @ self.class_vectors_) ** 2).sum(axis=1).mean())
-            head, per_semantic = self._head(labels, run), self.balance / size if size else 0.0
+            head, per_semantic = self._make_head(labels, run), self.balance / size if size else 0.0
         else:
             logger.warning("rect-joint: there are no labels, so only the structure of the graph is learned")
 
@@ -268,11 +239,11 @@ class RECTJoint(SemanticMethod):
 
         return self._train_encoder(features, graph, loss, run, [] if head is None else head.weights)
 
-    def _rows(self, Z: Singles) -> Singles:
-        return l2_rows(Z)
+    def _layer_input(self, graph: Graph, Z: Any, run: Run) -> Input:
+        return super()._layer_input(graph, l2_rows(Z), run)
 
 
-def walk_size(graph: Graph, structure: StructureLoss | MeanLoss, run: Run) -> float:
+def walk_size(graph: Graph, structure: StructureLoss, run: Run) -> float:
     """Return ||M||^2, or an estimate where it is expensive: the mean of ||Mv||^2 over random signs v."""
     seed = child_seed(run.rng)
     if structure.has_constant:

@@ -65,22 +65,12 @@ SVD_ROUNDS = 4
 Input: TypeAlias = "SparseProduct | torch.Tensor | None"
 """What a first layer reads; None is the identity."""
 Loss: TypeAlias = "Callable[[torch.Tensor], torch.Tensor]"
-REFERENCE = "Wang et al., Network Embedding with Completely-imbalanced Labels, IEEE TKDE 2020"
 
 
-class _RectLearnt:
-    """What the methods of the family learn."""
+class RectMethod(NeuralMethod):
+    """Base of the family: its parameters, sources of features, starting weights, training, new nodes."""
 
-    source_: str
-    unit_rows_: bool = False  # a model file of an earlier version does not have it
-    encoder_: Encoder
-    stopped_by_: str
-
-
-class RectMethod(_RectLearnt, NeuralMethod):
-    """Base of the family: its parameters, sources of features, starting weights, new nodes, files."""
-
-    reference = REFERENCE
+    reference = "Wang et al., Network Embedding with Completely-imbalanced Labels, IEEE TKDE 2020"
     _traits = replace(NeuralMethod._traits, can_be_saved=True, needs=Need(typed=True))
 
     features: FeatureSource = "auto"
@@ -88,22 +78,24 @@ class RectMethod(_RectLearnt, NeuralMethod):
     tol: EpochTolerance = 0.0
     keep_on_interrupt: KeepOnInterrupt = False
 
-    def _source(self, graph: Graph) -> str:
-        """Return where the features come from: "features", "adjacency" or "identity"."""
-        if self.features == "auto":
-            return "adjacency" if graph.features is None else "features"
-        return self.features
+    def _pick_source(self, graph: Graph) -> str:
+        """Keep where the features come from: "features", "adjacency" or "identity"."""
+        auto = "adjacency" if graph.features is None else "features"
+        self.source_: str = auto if self.features == "auto" else self.features
+        return self.source_
 
-    def _start_layers(self, graph: Graph, run: Run) -> None:
-        """Make the encoder of the row-normalised features; weights that stand for nodes are keyed by their ids."""
-        given = graph.features if self.source_ == "features" else None
-        columns = None if given is None else given.shape[1]
-        self._encode(lambda width: input_weights(graph, columns, width, run), run)
+    def _start_layers(self, graph: Graph, run: Run, dimensions: int = 0) -> None:
+        """Make the encoder over so many dimensions; by default over the row-normalised features.
 
-    def _encode(self, first: Callable[[int], Singles], run: Run) -> None:
-        """Make the encoder; `first` gives the starting weights of its first layer for a width."""
+        Weights that stand for nodes are keyed by their ids.
+        """
         widths = [*(int(size) for size in self.hidden), self.n_components or self._traits.default_components]
-        weights = [first(widths[0]), *(xavier(a, b, run.rng) for a, b in pairwise(widths))]
+        if dimensions:
+            first = xavier(dimensions, widths[0], run.rng)
+        else:
+            given = graph.features if self.source_ == "features" else None
+            first = input_weights(graph, None if given is None else given.shape[1], widths[0], run)
+        weights = [first, *(xavier(a, b, run.rng) for a, b in pairwise(widths))]
         self.encoder_ = Encoder.start(weights, pick_device(self.device))
 
     def _train_encoder(
@@ -120,12 +112,16 @@ class RectMethod(_RectLearnt, NeuralMethod):
         Without a graph, features are propagated already, and the loss is that of some of their rows.
         """
         encoder, ahat = self.encoder_, None
-        if graph is not None:
-            ahat = propagation(graph, encoder.device, run, reuses=not self.hidden, in_order=features is None)
+        if (
+            graph is not None
+        ):  # what follows a product of identity features passes over it in order, also on disk
+            in_memory = Run(threads=run.threads).zeros
+            make_room = None if self.hidden else run.zeros if features is None else in_memory
+            ahat = SparseProduct(normalized_matrix(graph, run), encoder.device, make_room=make_room)
         needed = features[rows] if isinstance(features, torch.Tensor) and rows is not None else features
 
         def vectors() -> Singles:
-            return embed_rows(encoder, features, ahat, run)
+            return encoder.embed(features, ahat, run)
 
         weights = [*encoder.weights, *others]
         best = Best(weights) if self.keep_on_interrupt else None
@@ -137,7 +133,8 @@ class RectMethod(_RectLearnt, NeuralMethod):
 
     def _embed(self, features: Input, graph: Graph, run: Run) -> Vectors:
         """Return the vectors that the trained encoder gives to a graph."""
-        return embed_rows(self.encoder_, features, propagation(graph, self.encoder_.device, run), run)
+        ahat = SparseProduct(normalized_matrix(graph, run), self.encoder_.device)
+        return self.encoder_.embed(features, ahat, run)
 
 
 class SemanticMethod(RectMethod):
@@ -150,11 +147,13 @@ class SemanticMethod(RectMethod):
     unit_rows: UnitRows = "auto"
     readout: Readout = "mean"
 
-    def _reduced(self, graph: Graph, seed: int, run: Run) -> Singles:
+    def _reduce(self, graph: Graph, seed: int, run: Run) -> Singles:
         """Return the features after SVD, and keep what carries new nodes into the same space."""
-        self.source_ = source = self._source(graph)
-        self.unit_rows_ = unit = scales_rows(self.unit_rows, graph, source, run)
-        columns = self.svd_components
+        source, columns = self._pick_source(graph), self.svd_components
+        unit = False
+        if source == "features" and graph.features is not None:
+            unit = are_weights(graph.features, run) if self.unit_rows == "auto" else bool(self.unit_rows)
+        self.unit_rows_ = unit
         Z, self.axes_ = run.once(
             (reduced_features, source, columns, unit, seed),
             lambda: reduced_features(graph, source, columns, self._name, run.with_seed(seed), unit_rows=unit),
@@ -165,25 +164,16 @@ class SemanticMethod(RectMethod):
         self.class_vectors_ = describe_classes(Z, labels, self.readout, run)
         self.class_descriptions_ = words_of(graph, self.source_, labels, self.class_vectors_, Z, self.axes_)
 
-    def _start_layers(self, graph: Graph, run: Run, dimensions: int = 0) -> None:
-        if self.input == "raw":
-            super()._start_layers(graph, run)
-        else:
-            self._encode(lambda width: xavier(dimensions, width, run.rng), run)
-
-    def _head(self, labels: Labels, run: Run) -> SemanticLoss:
+    def _make_head(self, labels: Labels, run: Run) -> SemanticLoss:
         """Return the loss of the descriptions, with a linear layer to be learned."""
-        F = xavier(self.encoder_.width, self.class_vectors_.shape[1], run.rng)
+        F = xavier(self.encoder_.weights[-3].shape[1], self.class_vectors_.shape[1], run.rng)
         return SemanticLoss(shares_of(labels), self.class_vectors_, F, self.encoder_.device, run)
 
-    def _layer_input(self, graph: Graph, Z: Singles, run: Run) -> Input:
+    def _layer_input(self, graph: Graph, Z: Any, run: Run) -> Input:
         """Return what the first layer reads."""
         if self.input == "raw":
             return layer_input(graph, self.source_, self.encoder_.device, run)
-        return to_tensor(self._rows(Z), self.encoder_.device)
-
-    def _rows(self, Z: Singles) -> Singles:
-        return Z
+        return to_tensor(Z, self.encoder_.device)
 
     def _transform(self, graph: Graph, run: Run) -> Vectors:
         rows: Any = self._new_features(graph)
@@ -242,11 +232,10 @@ class RECTL(SemanticMethod):
         return arrays * reduced + 2.8 * job.tall + 40.0 * job.entries + job.feature_bytes(26, 80)
 
     def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:
-        Z = self._reduced(graph, child_seed(run.rng), run)
+        Z = self._reduce(graph, child_seed(run.rng), run)
         self._describe(graph, labels, Z, run)
-        self._start_layers(graph, run, Z.shape[1])
-        head = self._head(labels, run)
-        device = self.encoder_.device
+        self._start_layers(graph, run, Z.shape[1] if self.input == "svd" else 0)
+        head, device = self._make_head(labels, run), self.encoder_.device
         rows = torch.from_numpy(labels.labelled.copy()).to(device)
         if self.input == "svd" and not self.hidden:
             smoothed = to_tensor(normalized_matrix(graph, run) @ Z, device)
@@ -257,14 +246,7 @@ class RECTL(SemanticMethod):
         )
 
 
-def scales_rows(wanted: str | bool, graph: Graph, source: str, run: Run) -> bool:
-    """Return whether rows are scaled to length 1 before the SVD: as wanted, or where features are counts or weights."""
-    if source != "features" or graph.features is None:
-        return False
-    return _are_weights(graph.features, run) if wanted == "auto" else bool(wanted)
-
-
-def _are_weights(features: Features, run: Run) -> bool:
+def are_weights(features: Features, run: Run) -> bool:
     """Return whether no value is negative, and some are neither 0 nor 1, in all processes together."""
     values = numbers_of(features)
     negative, other = bool((values < 0).any()), bool(((values != 0) & (values != 1)).any())
@@ -275,27 +257,23 @@ def reduced_features(
     graph: Graph, source: str, wanted: int | None, method: str, run: Run, *, unit_rows: bool = False
 ) -> tuple[Singles, Singles | None]:
     """Return the features after SVD (U S) and the axes V', which identity features do not have."""
-    seed = child_seed(run.rng)
+    seed, n = child_seed(run.rng), graph.n_nodes
     columns = run.matrix(graph.adjacency, symmetric=True) if source == "adjacency" else graph.features
-    n = graph.n_nodes
     most = n if source == "identity" or columns is None else min(n, columns.shape[1])
     if wanted is not None and wanted > most:
         msg = f"`svd_components` is {wanted}, but at most {most} are possible: that is the smaller side of the features"
         raise InputError(msg)
     k = min(SVD_COMPONENTS, most) if wanted is None else int(wanted)
     if wanted is None and k < SVD_COMPONENTS:
-        logger.info(
-            "%s: descriptions of %d dimensions instead of %d, the features have no more",
-            method,
-            k,
-            SVD_COMPONENTS,
-        )
+        sentence = "%s: descriptions of %d dimensions instead of %d, the features have no more"
+        logger.info(sentence, method, k, SVD_COMPONENTS)
+
+    def draw(width: int) -> Singles:
+        return keyed_numbers(node_keys(graph.node_ids, seed), width, 0.5, run)
+
     if source == "identity" or columns is None:
-        directions = keyed_numbers(node_keys(graph.node_ids, seed), k, 0.5, run)
-        return np.asarray(orthonormal(directions, run), dtype=np.float32), None
-    start = None
-    if source == "adjacency":
-        start = keyed_numbers(node_keys(graph.node_ids, seed), k + OVERSAMPLING, 0.5, run)
+        return np.asarray(orthonormal(draw(k), run), dtype=np.float32), None
+    start = draw(k + OVERSAMPLING) if source == "adjacency" else None
     matrix = l2_rows(columns) if unit_rows else columns  # type: ignore[type-var]  # unit rows are of features
     return truncated_svd(matrix, k, np.random.default_rng(seed), run, n_iter=SVD_ROUNDS, start=start)
 
@@ -313,13 +291,6 @@ def layer_input(graph: Graph, source: str, device: torch.device, run: Run) -> In
     if isinstance(normalized, np.ndarray):
         return to_tensor(normalized, device)
     return SparseProduct(run.matrix(normalized), device)
-
-
-def propagation(
-    graph: Graph, device: torch.device, run: Run, *, reuses: bool = False, in_order: bool = False
-) -> SparseProduct:
-    """Return Ahat on the device; see :class:`SparseProduct`."""
-    return SparseProduct(normalized_matrix(graph, run), device, reuses=reuses, in_order=in_order)
 
 
 def normalized_matrix(graph: Graph, run: Run) -> Matrix:
@@ -341,10 +312,3 @@ def relation_matrices(run: Run) -> list[sp.csr_array]:
     if not isinstance(graph, Graph) or not graph.is_heterogeneous:
         return []
     return [sp.csr_array(each.matrix.maximum(each.matrix.T)).astype(np.float32) for each in graph.relations]
-
-
-def embed_rows(encoder: Encoder, features: Input, ahat: SparseProduct | None, run: Run) -> Singles:
-    """Return the output of an encoder as an array."""
-    with torch.no_grad():
-        rows: Singles = encoder(features, ahat, run).cpu().numpy()
-    return rows

@@ -8,6 +8,8 @@ epsilon stops the training.)
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -23,7 +25,14 @@ CANCELS = 1e-3
 
 
 class StructureLoss:
-    """||M - UU'||^2 / n of the walk matrix M = (Abar + Abar^2) / 2, in O(nnz d + n d^2).
+    """Mean over relations of ||M - UU'||^2 / n, M = (Abar + Abar^2) / 2, in O(nnz d + n d^2).
+
+    Parameters
+    ----------
+    adjacencies : sequence of Matrix
+        One for each relation; of a graph with one type of nodes its adjacency alone.
+    device : torch.device
+        Where to compute.
 
     Attributes
     ----------
@@ -35,28 +44,21 @@ class StructureLoss:
         What is learned besides U: nothing.
     """
 
-    weights: tuple[torch.Tensor, ...] = ()
+    weights: Sequence[torch.Tensor] = ()
 
-    def __init__(self, adjacency: Matrix, device: torch.device) -> None:
-        self.run, self.n = adjacency.run, adjacency.shape[1]
+    def __init__(self, adjacencies: Sequence[Matrix], device: torch.device) -> None:
+        self.run, self.n = adjacencies[0].run, adjacencies[0].shape[1]
         # As WalkMatrix does, but on the device and in memory that is kept: at a million nodes, getting
         # memory for every product costs as much as the product.
-        self.forward = SparseProduct(adjacency.row_normalized(), device)
-        self.backward = SparseProduct(adjacency.column_normalized(), device)
-        constant = WalkMatrix(adjacency).frobenius_squared()
-        self.has_constant = constant is not None
-        self.constant = constant or 0.0
+        self._products = [
+            SparseProduct(normalized, device)
+            for A in adjacencies
+            for normalized in (A.row_normalized(), A.column_normalized())
+        ]
+        constants = [WalkMatrix(A).frobenius_squared() for A in adjacencies]
+        self.has_constant = None not in constants
+        self.constant = sum(each or 0.0 for each in constants) / len(constants)
         self._sum = self._once = torch.empty(0, device=device)
-
-    def symmetric(self, U: torch.Tensor) -> torch.Tensor:
-        """Return 4 sym(M) U = Abar (U + Abar U) + Abar' (U + Abar' U); the next call overwrites it."""
-        if self._sum.shape != U.shape:
-            self._sum, self._once = torch.empty_like(U), torch.empty_like(U)
-        for product, add in ((self.forward, False), (self.backward, True)):
-            product.multiply(U, out=self._once)
-            self.run.map_blocks(lambda a, b: self._once[a:b].add_(U[a:b]), cut_rows(U, self.run))
-            product.multiply(self._once, out=self._sum, add=add)
-        return self._sum
 
     def __call__(self, U: torch.Tensor) -> torch.Tensor:
         """Return the loss."""
@@ -66,10 +68,18 @@ class StructureLoss:
         """Return the loss and its gradient by U, which the next call overwrites."""
         blocks, n = cut_rows(U, self.run), self.n
         gram = sum_blocks(self.run.map_blocks(lambda start, stop: squared(U[start:stop]), blocks), self.run)
-        walked = self.symmetric(U)
+        if self._sum.shape != U.shape:
+            self._sum, self._once = torch.empty_like(U), torch.empty_like(U)
+        once, walked, share = self._once, self._sum, 0.5 / len(self._products)
+        for number, product in enumerate(
+            self._products
+        ):  # 4 sym(M) U = Abar (U + Abar U) + Abar' (U + Abar' U)
+            product.multiply(U, out=once)
+            self.run.map_blocks(lambda start, stop: once[start:stop].add_(U[start:stop]), blocks)
+            product.multiply(once, out=walked, add=number > 0)
 
         def work(start: int, stop: int) -> float:
-            u, w = U[start:stop], walked[start:stop].mul_(0.25)
+            u, w = U[start:stop], walked[start:stop].mul_(share)
             inner = float(torch.dot(u.reshape(-1), w.reshape(-1)))
             w.neg_().addmm_(u, gram).mul_(4.0 / n)
             return inner
@@ -102,8 +112,8 @@ class SemanticLoss:
 
     Attributes
     ----------
-    T : tensor, shape (labelled nodes, columns of H + classes + 1)
-        The tall matrix; its first columns are filled in for every H.
+    weights : list of Tensor
+        What is learned: F and c.
     """
 
     def __init__(self, R: sp.csr_array, C: Array, F: Array, device: torch.device, run: Run) -> None:
@@ -113,21 +123,16 @@ class SemanticLoss:
             parts, C = R @ C, np.eye(C.shape[1])
         else:
             parts = R.toarray()
-        self.F = to_tensor(F, device).requires_grad_()
-        self.c = torch.zeros(F.shape[1], device=device).requires_grad_()
-        self.T = to_tensor(np.column_stack([np.zeros((n, len(F))), parts, np.ones(n)]), device)
+        c = torch.zeros(F.shape[1], device=device)
+        self.weights = [to_tensor(F, device).requires_grad_(), c.requires_grad_()]
+        self._T = to_tensor(np.column_stack([np.zeros((n, len(F))), parts, np.ones(n)]), device)
         self._dH = torch.empty(0)
         self._minus_C = to_tensor(-C, device)
         self._scale = 2.0 / run.count(n)
 
-    @property
-    def weights(self) -> list[torch.Tensor]:
-        """What is learned: F and c."""
-        return [self.F, self.c]
-
     def __call__(self, H: torch.Tensor) -> torch.Tensor:
         """Return the loss; H has one row per labelled node."""
-        return differentiable("KnownGradient", self.compute, H, self.F, self.c)
+        return differentiable("KnownGradient", self.compute, H, *self.weights)
 
     def compute(self, H: torch.Tensor, F: torch.Tensor, c: torch.Tensor) -> tuple[float, list[torch.Tensor]]:
         """Return the loss and its gradients by H, F and c; the next call overwrites that by H."""
@@ -137,7 +142,7 @@ class SemanticLoss:
             self._dH = torch.empty_like(H)
 
         def work(start: int, stop: int) -> torch.Tensor:
-            t = self.T[start:stop]
+            t = self._T[start:stop]
             t[:, : H.shape[1]] = H[start:stop]
             torch.mm(t, YF, out=self._dH[start:stop])
             return squared(t)
@@ -148,7 +153,7 @@ class SemanticLoss:
         squares = float((Y * by_Y).cpu().double().sum())
         if squares < CANCELS * float(torch.dot(gram.diagonal(), (Y * Y).sum(dim=1))):
             errors = self.run.map_blocks(
-                lambda a, b: float((self.T[a:b] @ Y).cpu().double().square().sum()), blocks
+                lambda a, b: float((self._T[a:b] @ Y).cpu().double().square().sum()), blocks
             )
             squares = float(self.run.total(errors))
         by_Y.mul_(self._scale)

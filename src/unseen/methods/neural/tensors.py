@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from unseen.engine.run import Cut, Run
 from unseen.engine.sparse import Matrix
 from unseen.errors import InputError, counted, unknown_name
 from unseen.graph import Graph
-from unseen.ids import Array, Ints, Keys, Singles
+from unseen.ids import Array, Keys, Singles
 from unseen.methods.neural import torch
 from unseen.randomness import child_seed, keyed_uniform, node_keys
 
@@ -85,11 +84,9 @@ class SparseProduct(Matrix):
     transposed : SparseProduct, optional
         The transpose. Where it is not given, and the matrix is not its own, it is made with the first product that is
         differentiated: torch would do so each time, at four to ten times the price of the product.
-    reuses : bool
-        Whether products, and gradients, are made in the memory of the ones before, because nothing needs these any
-        more: getting memory for a large product costs as much as the product.
-    in_order : bool
-        Whether what follows passes over that memory in order, so that it may lie on disk.
+    make_room : function, optional
+        Makes zeros of a shape in which products, and gradients, are written again and again, because nothing needs the
+        ones before any more: getting memory for a large product costs as much as the product.
     """
 
     def __init__(
@@ -98,8 +95,7 @@ class SparseProduct(Matrix):
         device: torch.device,
         transposed: SparseProduct | None = None,
         *,
-        reuses: bool = False,
-        in_order: bool = False,
+        make_room: Callable[[tuple[int, int]], Singles] | None = None,
     ) -> None:
         A = matrix.local
         whole = np.result_type(A.indices, A.indptr)  # the kernel wants one type for both
@@ -107,31 +103,30 @@ class SparseProduct(Matrix):
         values = np.require(A.data, np.float32, ["C", "W"])
         own = sp.csr_array((values, columns, ends), shape=A.shape)
         super().__init__(own, matrix.run, matrix.halo, symmetric=matrix.symmetric)
-        self.device, self.reuses, self.in_order = device, reuses, in_order
+        self.device, self.make_room = device, make_room
         self._rooms: dict[str, torch.Tensor] = {}
         self._gradient = self if matrix.symmetric else transposed
         self._transpose: tuple[SparseProduct, torch.Tensor] | None = None
         self._tensors = [torch.from_numpy(array).to(device) for array in (own.indices, own.indptr, own.data)]
 
-    @cached_property
-    def order(self) -> Ints:
-        """Where the entries of the transpose are among those of the matrix."""
-        A = self.local
-        places = sp.csr_array((np.arange(A.nnz), A.indices, A.indptr), shape=A.shape)
-        return np.asarray(places.T.tocsr().data)
-
-    def scale_entries(self, factors: torch.Tensor) -> SparseProduct:
-        """Return the matrix with each entry times its factor; nothing leaves the device, so `local` is as before."""
+    def thin(self, mask: torch.Tensor, factor: float) -> SparseProduct:
+        """Return the matrix with those entries where `mask` is true, times a factor; `local` is as before."""
         if self._transpose is None:
-            order = torch.from_numpy(self.order).to(self.device)
+            A = self.local
+            places = sp.csr_array((np.arange(A.nnz), A.indices, A.indptr), shape=A.shape).T.tocsr().data
+            order = torch.from_numpy(places).to(self.device)
             self._transpose = SparseProduct(self.transposed, self.device), order
         transpose, order = self._transpose
-        weights = self._tensors[2] * factors
-        copies = copy(self), copy(transpose)
-        for part, values in zip(copies, (weights, weights[order]), strict=True):
-            part._tensors = [*part._tensors[:2], values]
-        copies[0]._gradient = copies[1]
-        return copies[0]
+        thinned, thinned_transpose = copy(self), copy(transpose)
+        on_processor = self.device.type == "cpu"
+        for part, kept in ((thinned, mask), (thinned_transpose, mask.index_select(0, order))):
+            columns, ends, weights = part._tensors  # numpy finds the entries ten times as fast as torch
+            entries = torch.from_numpy(np.flatnonzero(kept)) if on_processor else kept.nonzero().view(-1)
+            upto = torch.nn.functional.pad(kept.cumsum(0, dtype=ends.dtype), (1, 0))
+            chosen = weights.index_select(0, entries) * factor
+            part._tensors = [columns.index_select(0, entries), upto[ends], chosen]
+        thinned._gradient = thinned_transpose
+        return thinned
 
     def __matmul__(self, V: torch.Tensor) -> torch.Tensor:  # type: ignore[override]
         if V.requires_grad and self._gradient is None:
@@ -143,28 +138,25 @@ class SparseProduct(Matrix):
     ) -> torch.Tensor:
         """Return the product without a gradient, in `out` where it is given; `add` adds to it."""
         if self.device.type == "cpu":
-            rows = self.times(V.contiguous().numpy(), out=None if out is None else out.numpy(), add=add)
-            return torch.from_numpy(rows) if out is None else out
+            made = self.times(V.contiguous().numpy(), out=None if out is None else out.numpy(), add=add)
+            return torch.from_numpy(made) if out is None else out
         if self.halo is not None:
             wanted = V[torch.from_numpy(self.halo.rows).to(V.device)]
             V = torch.cat([V, self.halo.layout.comm.exchange(wanted, self.halo.send, self.halo.receive)])
-        product = self._multiply_on_gpu(V)
-        if out is None:
-            return product
-        return out.add_(product) if add else out.copy_(product)
-
-    def _multiply_on_gpu(self, V: torch.Tensor) -> torch.Tensor:
         columns, ends, weights = self._tensors
         if self.device.type == "mps":  # Apple's GPUs have no sparse tensors
             rows = torch.repeat_interleave(torch.arange(len(ends) - 1, device=V.device), ends.diff())
-            empty = torch.zeros(len(ends) - 1, V.shape[1], device=V.device)
-            return empty.index_add_(0, rows, V.index_select(0, columns).mul_(weights[:, None]))
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta")
-            size = (len(ends) - 1, len(V))
-            matrix = torch.sparse_csr_tensor(ends, columns, weights, size=size, check_invariants=False)
-        product: torch.Tensor = matrix @ V
-        return product
+            product = torch.zeros(len(ends) - 1, V.shape[1], device=V.device)
+            product.index_add_(0, rows, V.index_select(0, columns).mul_(weights[:, None]))
+        else:
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta")
+                size = (len(ends) - 1, len(V))
+                matrix = torch.sparse_csr_tensor(ends, columns, weights, size=size, check_invariants=False)
+            product = matrix @ V
+        if out is None:
+            return product
+        return out.add_(product) if add else out.copy_(product)
 
     def multiply_transposed(self, D: torch.Tensor) -> torch.Tensor:
         """Return A' D; of features whose rows are spread over processes it is added up over them."""
@@ -174,12 +166,10 @@ class SparseProduct(Matrix):
 
     def room(self, name: str, columns: int) -> torch.Tensor | None:
         """Return memory for a product of so many columns, the same for each name; None where it is not reused."""
-        if not self.reuses or self.device.type != "cpu":
+        if self.make_room is None or self.device.type != "cpu":
             return None
-        shape = (self.shape[0], columns)
-        if name not in self._rooms or self._rooms[name].shape != shape:
-            zeros = self.run.zeros(shape) if self.in_order else np.zeros(shape, dtype=np.float32)
-            self._rooms[name] = torch.from_numpy(zeros)
+        if name not in self._rooms or self._rooms[name].shape[1] != columns:
+            self._rooms[name] = torch.from_numpy(self.make_room((self.shape[0], columns)))
         return self._rooms[name]
 
     def multiply_rows(self, V: Array, start: int, stop: int) -> Array:
@@ -188,15 +178,13 @@ class SparseProduct(Matrix):
         first, last = int(ends[start]), int(ends[stop])
         if first == last:
             return np.zeros((stop - start, V.shape[1]), dtype=V.dtype)
-        offsets = ends[start : stop + 1] - first
-        settings: dict[str, Any] = {
-            "mode": "sum",
-            "per_sample_weights": weights[first:last],
-            "include_last_offset": True,
-        }
-        table = torch.from_numpy(V)
         bags: torch.Tensor = torch.nn.functional.embedding_bag(
-            columns[first:last], table, offsets, **settings
+            columns[first:last],
+            torch.from_numpy(V),
+            ends[start : stop + 1] - first,
+            mode="sum",
+            per_sample_weights=weights[first:last],
+            include_last_offset=True,
         )
         return bags.numpy()
 
@@ -225,11 +213,6 @@ class Encoder:
         parts = [(W, np.zeros(W.shape[1]), np.full(1, FLAT)) for W in matrices]
         return cls([weight for layer in parts for weight in layer], device)
 
-    @property
-    def width(self) -> int:
-        """Columns of the output."""
-        return int(self.weights[-3].shape[1])
-
     def __call__(
         self, features: SparseProduct | torch.Tensor | None, ahat: SparseProduct | None, run: Run
     ) -> torch.Tensor:
@@ -243,21 +226,19 @@ class Encoder:
         assert isinstance(H, torch.Tensor)
         return H
 
+    def embed(
+        self, features: SparseProduct | torch.Tensor | None, ahat: SparseProduct | None, run: Run
+    ) -> Singles:
+        """Return the output as an array."""
+        with torch.no_grad():
+            rows: Singles = self(features, ahat, run).cpu().numpy()
+        return rows
+
 
 def xavier(rows: int, columns: int, rng: np.random.Generator) -> Singles:
     """Return Glorot's uniform starting weights."""
-    bound = math.sqrt(6.0 / (rows + columns))
     drawn: Singles = rng.random((rows, columns), dtype=np.float32)
-    return (drawn * 2 - 1) * np.float32(bound)
-
-
-def keyed_xavier(keys: Keys, columns: int, run: Run, rows: int | None = None) -> Singles:
-    """Return the same for rows that stand for nodes: each row depends on its node's key, not on its place.
-
-    `rows` says how many there are of which these are some.
-    """
-    bound = math.sqrt(6.0 / ((len(keys) if rows is None else rows) + columns))
-    return keyed_numbers(keys, columns, bound, run)
+    return (drawn * 2 - 1) * np.float32(math.sqrt(6.0 / (rows + columns)))
 
 
 def keyed_numbers(keys: Keys, columns: int, bound: float, run: Run) -> Singles:
@@ -272,8 +253,12 @@ def keyed_numbers(keys: Keys, columns: int, bound: float, run: Run) -> Singles:
 
 
 def input_weights(graph: Graph, columns: int | None, width: int, run: Run) -> Singles:
-    """Return starting weights of a first layer over `columns` features, or, if None, over one column per node."""
+    """Return Glorot's weights of a first layer over `columns` features, or, if None, over one column per node.
+
+    Weights of a node depend on its id, not on its row.
+    """
     seed = child_seed(run.rng)
     if columns is not None:
         return xavier(columns, width, run.rng)
-    return keyed_xavier(node_keys(graph.node_ids, seed), width, run, graph.n_nodes)
+    bound = math.sqrt(6.0 / (graph.n_nodes + width))
+    return keyed_numbers(node_keys(graph.node_ids, seed), width, bound, run)

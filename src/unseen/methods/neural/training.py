@@ -28,40 +28,35 @@ class Optimizer:
         self.run, self.learning_rate, self.steps = run, learning_rate, 0
         self.weights = [weight.detach().view(-1) for weight in weights]
         self._moments = [[run.zeros((len(weight),)) for _ in range(2)] for weight in self.weights]
-        self.first, self.second = (
-            [torch.from_numpy(pair[k]).to(weights[0].device) for pair in self._moments] for k in range(2)
-        )
+        self._tensors = [
+            (weight, *(torch.from_numpy(moment).to(weight.device) for moment in pair))
+            for weight, pair in zip(self.weights, self._moments, strict=True)
+        ]
         # large tensors are cut into blocks and small ones put together: a call costs as much as many numbers
-        self._groups: list[list[tuple[int, slice]]] = []
-        room = 0
-        for number, weight in enumerate(self.weights):
-            size = BLOCK if weight.device.type == "cpu" else max(1, len(weight))
-            for start in range(0, len(weight), size):
-                if room <= 0:
-                    self._groups.append([])
-                    room = BLOCK
-                self._groups[-1].append((number, slice(start, min(start + size, len(weight)))))
-                room -= size
+        small: list[tuple[int, slice]] = []
+        self._groups = [small]
+        for k, weight in enumerate(self.weights):
+            if len(weight) <= BLOCK or weight.device.type != "cpu":
+                small.append((k, slice(0, len(weight))))
+            else:
+                ends = (slice(i, min(i + BLOCK, len(weight))) for i in range(0, len(weight), BLOCK))
+                self._groups += [[(k, block)] for block in ends]
 
     def step(self, gradients: Sequence[torch.Tensor]) -> None:
         """Move the weights against the gradients, which are given in the order of the weights."""
         from torch.optim.adam import adam
 
         self.steps += 1
-        all_tensors = (
-            self.weights,
-            [gradient.reshape(-1) for gradient in gradients],
-            self.first,
-            self.second,
-        )
-        options: dict[str, Any] = dict.fromkeys(("amsgrad", "maximize"), False)
-        options |= {"lr": self.learning_rate, "beta1": 0.9, "beta2": 0.999, "eps": 1e-8, "weight_decay": 0.0}
+        options: dict[str, Any] = {"amsgrad": False, "maximize": False, "weight_decay": 0.0}
+        options |= {"lr": self.learning_rate, "beta1": 0.9, "beta2": 0.999, "eps": 1e-8}
+        tensors = [
+            (gradient.reshape(-1), *own) for gradient, own in zip(gradients, self._tensors, strict=True)
+        ]
 
         def move(number: int, _: int) -> None:
             group = self._groups[number]
-            weights, slopes, first, second = (
-                [tensors[k][block] for k, block in group] for tensors in all_tensors
-            )
+            parts = [[each[block] for each in tensors[k]] for k, block in group]
+            slopes, weights, first, second = map(list, zip(*parts, strict=True))
             counts = [torch.tensor(self.steps - 1.0, device=weight.device) for weight in weights]
             adam(weights, slopes, first, second, [], counts, fused=True, **options)
             for k, block in group:
@@ -69,21 +64,23 @@ class Optimizer:
                     release_pages(moment, block.start, block.stop)
 
         with torch.no_grad():
-            self.run.map_blocks(move, [(k, k + 1) for k in range(len(self._groups))])
-
-    def _tensors(self) -> dict[str, torch.Tensor]:
-        named = (("weight", self.weights), ("first", self.first), ("second", self.second))
-        return {f"{name}{k}": tensor for name, tensors in named for k, tensor in enumerate(tensors)}
+            self.run.map_blocks(move, [(k, k + 1) for k, group in enumerate(self._groups) if group])
 
     def state(self) -> dict[str, Array]:
         """Return weights and moments."""
-        return {name: tensor.cpu().numpy() for name, tensor in self._tensors().items()}
+        named = ("weight", "first", "second")
+        return {
+            f"{name}{k}": tensor.cpu().numpy()
+            for k, tensors in enumerate(self._tensors)
+            for name, tensor in zip(named, tensors, strict=True)
+        }
 
     def restore(self, done: int, arrays: Arrays) -> None:
         """Put weights and moments back, as they were after `done` steps."""
         self.steps = done
-        for name, tensor in self._tensors().items():
-            tensor.copy_(torch.from_numpy(arrays[name]).view_as(tensor))
+        for k, tensors in enumerate(self._tensors):
+            for name, tensor in zip(("weight", "first", "second"), tensors, strict=True):
+                tensor.copy_(torch.from_numpy(arrays[f"{name}{k}"]).view_as(tensor))
 
 
 class Best:
@@ -104,14 +101,7 @@ class Best:
         return "the best state"
 
 
-class _Learnt:
-    """What they learn; `network_` has the weights of graph neural networks."""
-
-    loss_history_: Any
-    network_: list[torch.Tensor]
-
-
-class NeuralMethod(_Learnt, Method):
+class NeuralMethod(Method):
     """Base of methods whose weights Adam trains."""
 
     _traits = Traits(uses_features=True, extra="neural", averages_neighbours=True)
@@ -159,6 +149,6 @@ class NeuralMethod(_Learnt, Method):
             training.state, training.restore = optimizer.state, optimizer.restore
         if best is not None:
             training.improved, training.interrupted = best.remember, best.restore
-        history = run.steps(self._traits.name, self.epochs, training, callbacks=self.callbacks, tol=tol)
-        self.loss_history_ = history.losses
+        history = run.steps(self._name, self.epochs, training, callbacks=self.callbacks, tol=tol)
+        self.loss_history_: Any = history.losses
         return history
