@@ -200,12 +200,10 @@ def ids_from_arrays(arrays: Arrays, file: File, n: int | None = None) -> IdArray
 def _values(arrays: Arrays, file: File) -> sp.csr_array | Array:
     if "format" in arrays or set(_SPARSE) <= arrays.keys():
         return _sparse(arrays, file)
-    numeric = {key: value for key, value in arrays.items() if value.ndim == 2 and value.dtype.kind in "fiub"}
+    numeric = [key for key, value in arrays.items() if value.ndim == 2 and value.dtype.kind in "fiub"]
     by_lower = {key.lower(): key for key in arrays}
     named = [by_lower[key] for key in VALUE_KEYS if key in by_lower]
-    candidates = [key for key in named if key in numeric] or named
-    if not candidates and len(numeric) == 1:
-        candidates = list(numeric)
+    candidates = [key for key in named if key in numeric] or named or (numeric if len(numeric) == 1 else [])
     if not candidates:
         msg = (
             f"{file.name} holds the arrays {list_names(list(arrays))}; expected a scipy sparse matrix "
@@ -222,13 +220,11 @@ def _sparse(arrays: Arrays, file: File) -> sp.csr_array:
         shape = tuple(int(size) for size in arrays["shape"].tolist())
         file.require_room(0, NODE_ROWS * max(shape))  # rows and columns cost memory even where they are empty
         if kind == "coo":
-            coo = sp.coo_array((arrays["data"], (arrays["row"], arrays["col"])), shape=shape)
-            return _as_checked_csr(coo, file)
+            ends = arrays["row"], arrays["col"]
+            return _as_checked_csr(sp.coo_array((arrays["data"], ends), shape=shape), file)
         if kind in ("csr", "csc"):
-            make = sp.csr_array if kind == "csr" else sp.csc_array
-            return _as_checked_csr(
-                make((arrays["data"], arrays["indices"], arrays["indptr"]), shape=shape), file
-            )
+            entries = arrays["data"], arrays["indices"], arrays["indptr"]
+            return _as_checked_csr(getattr(sp, f"{kind}_array")(entries, shape=shape), file)
     msg = f"{file.name} holds a matrix in the format {kind!r}; save it as csr, csc or coo"
     raise InputError(msg)
 
@@ -249,19 +245,15 @@ def _require_safe_hdf5(file: File) -> None:
         groups = [content]
         while groups:
             group = groups.pop()
-            if {"data", "indices", "indptr"} <= set(
-                group
-            ):  # with wrong indices scipy would read other memory
-                shape = tuple(
-                    int(size) for size in group.attrs.get("shape", group.attrs.get("h5sparse_shape", ()))
-                )
-                n_bytes = group["indices"].nbytes + group["indptr"].nbytes
-                file.require_room(n_bytes, NODE_ROWS * max(shape))
+            if {"data", "indices", "indptr"} <= set(group):  # wrong indices would lead scipy to other memory
+                sizes = group.attrs.get("shape", group.attrs.get("h5sparse_shape", ()))
+                shape = tuple(int(size) for size in sizes)
+                file.require_room(group["indices"].nbytes + group["indptr"].nbytes, NODE_ROWS * max(shape))
                 kind = str(group.attrs.get("encoding-type", group.attrs.get("h5sparse_format", "csr")))
                 values = np.zeros(group["data"].shape, dtype=np.int8)
                 entries = (values, group["indices"][:], group["indptr"][:])
-                matrix = (sp.csc_array if kind.startswith("csc") else sp.csr_array)(entries, shape=shape)
-                matrix.check_format(full_check=True)
+                make = sp.csc_array if kind.startswith("csc") else sp.csr_array
+                make(entries, shape=shape).check_format(full_check=True)
             for name in group:
                 if not isinstance(group.get(name, getlink=True), h5py.HardLink):
                     msg = f"{file.name}: {group.name}/{name} is a link, and links are not followed"

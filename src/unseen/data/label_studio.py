@@ -51,18 +51,15 @@ def make_tasks(
     for row in questions:
         # as text: a spreadsheet library would make 90.0 of the size of a pool where others are empty
         data: dict[str, Any] = {
-            name: "" if row.get(name) is None else row[name] for name in row if name != "pool"
+            name: "" if cell is None else cell for name, cell in row.items() if name != "pool"
         }
         data |= {"pool": str(row.get("pool") or ""), "text": texts.get(row["node"]) or str(row["node"])}
+        data["classes"] = [{"value": name} for name in classes]
         likely = row.get("likely_class") if row["unseen_probability"] < 0.5 else None
         choice = {"from_name": CHOICE, "to_name": "text", "type": "choices", "value": {"choices": [likely]}}
-        prediction = {
-            "model_version": "unseen",
-            "score": round(1 - float(row["unseen_probability"]), 6),
-            "result": [] if likely is None else [choice],
-        }
-        data["classes"] = [{"value": name} for name in classes]
-        tasks.append({"data": data, "predictions": [prediction]})
+        prediction = {"model_version": "unseen", "score": round(1 - float(row["unseen_probability"]), 6)}
+        result = [] if likely is None else [choice]
+        tasks.append({"data": data, "predictions": [{**prediction, "result": result}]})
     return tasks
 
 
@@ -78,19 +75,24 @@ def read_export(content: list[Any], source: str, label_column: str | None = None
             msg = "an export of Label Studio is a list of tasks; a file of records is JSON lines, .jsonl"
             raise ValueError(msg)
         data = entry["data"] if isinstance(entry.get("data"), dict) else entry
+        new, chosen, status = _as_names(entry.get(NEW_CLASS)), _as_names(entry.get(labels)), ""
         if "annotations" in entry:
-            classes, status = _classes_of_task(entry["annotations"], label_column)
-        else:
-            classes, status = _as_names(entry.get(NEW_CLASS)) or _as_names(entry.get(labels)), ""
+            given: list[Any] = [each for each in entry["annotations"] if not each.get("was_cancelled")]
+            status = SKIPPED if entry["annotations"] and not given else ""
+            given.sort(key=lambda each: bool(each.get("ground_truth")))  # which counts, else the last
+            new, chosen = [], []
+            for each in given[-1].get("result", ()) if given else ():
+                control = each.get("from_name")
+                if control == NEW_CLASS:
+                    new += _as_names(each["value"])
+                elif each.get("type") == "choices" and label_column in (None, control):
+                    chosen += _as_names(each["value"])
         known = {name: value for name, value in data.items() if isinstance(value, str | int | float)}
-        rows.append({**known, labels: classes, "status": status})
+        rows.append({**known, labels: new or chosen, "status": status})
     names = dict.fromkeys(name for row in rows for name in row)
-    columns = {
-        name: pa.array([row[name] for row in rows], pa.list_(pa.string()))
-        if name == labels
-        else as_column([row.get(name) for row in rows])
-        for name in names
-    }
+    columns = {name: as_column([row.get(name) for row in rows]) for name in names}
+    if rows:
+        columns[labels] = pa.array([row[labels] for row in rows], pa.list_(pa.string()))
     return Table.of(source, columns)
 
 
@@ -102,22 +104,6 @@ def merge_columns(table: Table, label: int) -> Table:
     classes = ["|".join(_as_names(added) or _as_names(chosen)) for added, chosen in cells]
     column = pa.chunked_array([classes], pa.large_string())
     return replace(table, columns=(*table.columns[:label], column, *table.columns[label + 1 :]))
-
-
-def _classes_of_task(annotations: Any, label_column: str | None) -> tuple[list[str], str]:
-    """Return the classes of a task and its status: none where nobody has looked at it."""
-    given = [each for each in annotations if not each.get("was_cancelled")]
-    if not given:
-        return [], SKIPPED if annotations else ""
-    best = max(enumerate(given), key=lambda pair: (bool(pair[1].get("ground_truth")), pair[0]))[1]
-    chosen, new = list[str](), list[str]()
-    for each in best.get("result", ()):
-        control = each.get("from_name")
-        if control == NEW_CLASS:
-            new += _as_names(each["value"])
-        elif each.get("type") == "choices" and label_column in (None, control):
-            chosen += _as_names(each["value"])
-    return new or chosen, ""
 
 
 def _as_names(cell: Any) -> list[str]:

@@ -95,33 +95,31 @@ class LabelText:
         lines = [pieces for pieces in self._lines if len(pieces) > 1]
         data_lines = [pieces for pieces in lines if not pieces[1].startswith("#")]
         width = len((data_lines or lines or [[]])[0]) // 2
-        is_row = [  # other lines that begin with # are comments
-            len(pieces) > 1 and (not pieces[1].startswith("#") or len(pieces) // 2 == width)
-            for pieces in self._lines
-        ]
-        self.columns, self.width = {"node": node, "label": label}, width
-        every = zip(self._lines, is_row, strict=True)
-        self._comments = [pieces for pieces, own in every if len(pieces) > 1 and not own]
-        self._header = is_row.index(True) if True in is_row else len(is_row)
-        if not (header and True in is_row):  # a place for one that may come
+
+        def is_row(pieces: list[str]) -> bool:  # other lines that begin with # are comments
+            return len(pieces) > 1 and (not pieces[1].startswith("#") or len(pieces) // 2 == width)
+
+        self._comments = [pieces for pieces in lines if not is_row(pieces)]
+        rows = [k for k, pieces in enumerate(self._lines) if is_row(pieces)]
+        self._header = rows[0] if rows else len(self._lines)
+        if header and rows:
+            rows = rows[1:]
+        else:  # a place for one that may come
             self._lines.insert(self._header, [])
-            is_row.insert(self._header, False)
+            rows = [row + 1 for row in rows]
         self.rows: dict[str, list[int]] = {}
-        for row, pieces in enumerate(self._lines):
-            if is_row[row] and row != self._header:
-                self.rows.setdefault(_decode(pieces[2 * node + 1]), []).append(row)
+        for row in rows:
+            self.rows.setdefault(_decode(self._lines[row][2 * node + 1]), []).append(row)
+        self.columns, self.width = {"node": node, "label": label}, width
+        names = map(_decode, self._lines[self._header][1::2])
         self.columns |= find_answer_columns(
-            self._names, lambda k: (_decode(self._lines[row][2 * k + 1]) for row in self._every_row)
+            list(names), lambda k: (_decode(self._lines[row][2 * k + 1]) for row in rows)
         )
 
     @property
     def has_header(self) -> bool:
         """Whether it has a header."""
         return bool(self._lines[self._header])
-
-    @property
-    def _names(self) -> list[str]:
-        return list(map(_decode, self._lines[self._header][1::2]))
 
     @property
     def _every_row(self) -> list[int]:
@@ -261,7 +259,8 @@ class LabelText:
         if not self.has_header:
             names = sorted(("node", "label"), key=self.columns.__getitem__)
             self._lines[self._header] = ["", names[0], self._delimiter, names[1], self._line_end]
-        own = f"unseen_{name}" if name in lower(self._names) else name
+        names = lower(list(map(_decode, self._lines[self._header][1::2])))
+        own = f"unseen_{name}" if name in names else name
         for row, text in [(self._header, own), *((row, "") for row in self._every_row)]:
             *_, last = pieces = self._lines[row]
             end = last.lstrip(" \t")
