@@ -31,6 +31,13 @@ def test_a_fit_is_judged_after_it(monkeypatch: pytest.MonkeyPatch) -> None:
     assert min(micro, hidden) > 0.5
 
 
+def test_discover_is_judged_by_the_hidden_classes() -> None:
+    before, auroc, right = planted.fit("predict", 3000)()()
+    assert before is None
+    assert auroc > 0.5
+    assert right is None or right > 0.2
+
+
 def test_a_graph_is_made_once_and_its_vectors_and_the_parts_of_the_fit_are_kept(tmp_path: Path) -> None:
     made, again = (planted.keep_graph(400, tmp_path).graph for _ in range(2))
     assert (made.adjacency != again.adjacency).nnz == 0

@@ -111,6 +111,8 @@ def encode_few(graph: Graph) -> Graph:
 def vectors_of(graph: Graph, labels: Labels | None, source: Method | Embedding) -> Embedding:
     """Return the vectors of the nodes of the graph."""
     if isinstance(source, Embedding):
+        if np.array_equal(source.node_ids, graph.node_ids):
+            return source  # a copy may be gigabytes
         return Embedding(source.rows(graph.node_ids), graph.node_ids, source.method, source.params)
     embedding = source.fit_transform(graph, labels)
     logger.debug("discovery works with %r", embedding)

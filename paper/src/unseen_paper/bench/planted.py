@@ -7,6 +7,10 @@ hidden, 2 % of the nodes have a label, at most 20,000. Every fit is in a process
 `--scratch FOLDER` is for graphs that need the disk: ten neighbours and ten words per node in place of twenty. The graph
 is made once and kept in FOLDER, large arrays of the fit are there, too, and so are its vectors afterwards (float16),
 and a log of its parts with processor seconds and memory.
+
+`--methods discover,predict` measures these commands instead of a fit, and how right they are: the area under the
+curve of the probabilities, and the share of the selected nodes that are of hidden classes. With `--scratch` they work
+on the first columns of the vectors of `rect-plus` that are in FOLDER.
 """
 
 from __future__ import annotations
@@ -17,9 +21,13 @@ from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.metrics import roc_auc_score
 
 from unseen.data.datasets import Dataset
 from unseen.data.generators import planted_partition
+from unseen.discovery.discover import discover
+from unseen.discovery.vectors import HUGE_COLUMNS
+from unseen.embedding import Embedding
 from unseen.engine.memory import estimate_peak, make_job
 from unseen.engine.run import Run
 from unseen.engine.scratch import blocks_of
@@ -37,6 +45,7 @@ from unseen_paper.bench.report import Table
 SIZES = (10_000, 100_000)
 RATE, MOST_LABELLED, HIDDEN = 0.02, 20_000, 4
 CLASSES, OWN_WORDS, OTHER_WORDS = 20, 20, 600
+SEARCHES = ("discover", "predict")
 MOST_JUDGED = 200_000
 """Test nodes that are judged where vectors are on disk."""
 
@@ -95,33 +104,40 @@ def run(
     *, sizes: Sequence[int] = SIZES, methods: Sequence[str] = ("rect-plus",), scratch: str | None = None
 ) -> list[Table]:
     """Return processor seconds, memory and F1 of every method at every size."""
-    rows = []
+    tables = []
     for name in methods:
+        rows: list[tuple[str, ...]] = []
         first: tuple[int, float] | None = None
         for n in sizes:
             cost = measure("unseen_paper.bench.planted", "fit", name=name, n=n, scratch=scratch)
             first = first or (n, cost.processor)
             growth = math.log(cost.processor / first[1]) / math.log(n / first[0]) if n != first[0] else None
-            megabytes, micro, hidden = cost.result
+            before, *scores = cost.result
             costs = (
                 f"{cost.processor:.1f}",
-                f"{cost.megabytes:.0f} ({megabytes:.0f})",
+                f"{cost.megabytes:.0f}" + ("" if before is None else f" ({before:.0f})"),
                 "" if growth is None else f"{growth:.2f}",
             )
-            rows.append((name, f"{n:,}", *costs, f"{micro:.3f}", f"{hidden:.3f}"))
+            rows.append(
+                (name, f"{n:,}", *costs, *("" if figure is None else f"{figure:.3f}" for figure in scores))
+            )
             logger.info("%s", rows[-1])
-    header = ("method", "nodes", "processor s", "peak MB", "exponent", "micro F1", "hidden F1")
-    note = (
-        "Of the fit; the peak is that of its process, the graph included, and in brackets what was estimated before. "
-        "The exponent is against the first size."
-    )
-    return [Table("Planted graphs", header, rows, (note,))]
+        header = ("method", "nodes", "processor s", "peak MB", "exponent")
+        figures = ("AUROC", "right among selected") if name in SEARCHES else ("micro F1", "hidden F1")
+        note = (
+            "Without reading and judging; the peak is that of the process, the graph included, in brackets what was "
+            "estimated before. The exponent is against the first size."
+        )
+        tables.append(Table(f"Planted graphs: {name}", (*header, *figures), rows, (note,)))
+    return tables
 
 
 def fit(name: str, n: int, scratch: str | None = None) -> Callable[[], Callable[[], list[float | None]]]:
     """Prepare a fit; what was estimated before it, and the scores, come after it."""
     folder = None if scratch is None else Path(scratch)
     data, split = planted(n, folder)
+    if name in SEARCHES:
+        return search(name, data, split, folder and folder / f"rect-plus-{n}.npy")
     method = make_method(name, random_state=0)
     features = data.graph.features
     shape = (0, 0) if features is None else (features.shape[1], sp.csr_array(features).nnz)
@@ -140,6 +156,31 @@ def fit(name: str, n: int, scratch: str | None = None) -> Callable[[], Callable[
                 judged = Split(split.train, np.sort(split.test[some]), split.unseen, split.seen_labels)
             score = evaluate(embedding, data.labels, judged, random_state=0)
             return [before / 1e6, score.micro_f1, score.unseen_f1]
+
+        return judge
+
+    return work
+
+
+def search(
+    name: str, data: Dataset, split: Split, vectors: Path | None
+) -> Callable[[], Callable[[], list[float | None]]]:
+    """Prepare what `unseen discover` or `unseen predict` do after reading."""
+    source = None
+    if vectors is not None:
+        columns = np.load(vectors, mmap_mode="r", allow_pickle=False)[:, :HUGE_COLUMNS]
+        source = Embedding(columns.astype(np.float32), data.graph.node_ids)
+
+    def work() -> Callable[[], list[float | None]]:
+        found = discover(data.graph, split.seen_labels, method=source, random_state=0)
+        if name == "predict":
+            found.predictions()
+
+        def judge() -> list[float | None]:
+            p, selected = (found.nodes[key].to_numpy() for key in ("unseen_probability", "selected"))
+            hidden = data.labels.codes[found.nodes["node"].to_numpy()] < HIDDEN
+            right = float(hidden[selected].mean()) if selected.any() else None
+            return [None, float(roc_auc_score(hidden, p)), right]
 
         return judge
 
