@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import unseen
-from unseen_paper.bench import isolated, outofcore, rect
+from unseen_paper.bench import isolated, rect
 from unseen_paper.bench.report import machine
 from unseen_paper.dense import rect as dense_rect
 
@@ -30,15 +30,6 @@ def test_a_measurement_that_fails_says_which():
         unseen.UnseenError, match=r"unseen_paper\.bench\.isolated\.nothing failed: .*unexpected keyword"
     ):
         isolated.measure("unseen_paper.bench.isolated", "nothing", wrong=1)
-
-
-def test_arrays_of_large_graphs_are_measured_on_disk_only(monkeypatch):
-    found = isolated.Measured(1.0, 2.0, 1.0, {"own": 1.5}, 1.0)
-    jobs = []
-    monkeypatch.setattr(outofcore, "measure", lambda *_, **job: jobs.append(job) or found)
-    (table,) = outofcore.run()
-    assert [(job["n"], job["on_disk"]) for job in jobs] == [(10**6, False), (10**6, True), (10**7, True)]
-    assert table.rows[-1][:2] == ("10,000,000", "half on disk")
 
 
 def test_ratios_are_paired(monkeypatch):

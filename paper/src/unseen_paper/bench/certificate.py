@@ -22,7 +22,7 @@ from unseen.discovery.discover import discover
 from unseen.discovery.suggest import suggest
 from unseen.labels import Labels
 from unseen.splits import completely_imbalanced_split
-from unseen_paper.bench.draws import Row, kept_draws
+from unseen_paper.bench.draws import Row, cells_of, kept_draws
 from unseen_paper.bench.report import Table
 from unseen_paper.csv_files import read_csv, write_csv
 
@@ -181,11 +181,7 @@ def run_table(rows: Sequence[Row]) -> Table:
 def loop_table(rows: Sequence[Row]) -> Table:
     """Return the labelling loops of each graph."""
     lines = []
-    for graph in dict.fromkeys(str(row["graph"]) for row in rows):
-        value = {
-            name: np.array([float(str(row[name])) for row in rows if row["graph"] == graph])
-            for name in FIGURES
-        }
+    for (graph,), _, value in cells_of(rows, ("graph",), FIGURES):
         at_the_end = value["missing"] <= value["share"]
         lines.append(
             (
@@ -199,18 +195,9 @@ def loop_table(rows: Sequence[Row]) -> Table:
                 f"{(value['missing'] == 0).mean():.2f}",
             )
         )
-    header = (
-        "graph",
-        "draws",
-        "true at the end",
-        "always true",
-        "questions by score",
-        "answers",
-        "random ones",
-        "no class missing",
-    )
+    words = "graph,draws,true at the end,always true,questions by score,answers,random ones,no class missing"
     notes = (
         f"{RATE:.0%} of the labels, 2 or 3 classes hidden, {BATCH} questions and {RANDOM} random ones at a time, until "
         "5 % is certified. always true: at every answer. questions by score: until every class is named.",
     )
-    return Table("Labelling to the end", header, lines, notes)
+    return Table("Labelling to the end", tuple(words.split(",")), lines, notes)

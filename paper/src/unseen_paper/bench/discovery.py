@@ -18,7 +18,7 @@ from unseen.discovery.discover import discover
 from unseen.discovery.groups import MAX_CLASSES
 from unseen.discovery.truth import compare
 from unseen.splits import completely_imbalanced_split
-from unseen_paper.bench.draws import OncePerGraph, Row, kept_draws
+from unseen_paper.bench.draws import OncePerGraph, Row, cells_of, kept_draws
 from unseen_paper.bench.report import Table
 
 GRAPHS = ("debian", "cora", "citeseer", "wiki", "photo", "coauthor-cs", "facebook", "actor", "chameleon")
@@ -121,9 +121,7 @@ def is_true(row: Row) -> bool:
 def table(rows: Sequence[Row]) -> Table:
     """Return the means over the draws of each graph and rate."""
     lines = []
-    for graph, rate in dict.fromkeys((str(row["graph"]), float(str(row["rate"]))) for row in rows):
-        draws = [row for row in rows if row["graph"] == graph and float(str(row["rate"])) == rate]
-        value = {name: np.array([float(str(row[name])) for row in draws]) for name in FIGURES}
+    for (graph, rate), draws, value in cells_of(rows, ("graph", "rate"), FIGURES):
         trusted = value["trusted"] > 0
         said = np.isfinite(value["expected"])
         closed = said & (value["high"] <= MAX_CLASSES)
@@ -136,7 +134,7 @@ def table(rows: Sequence[Row]) -> Table:
         lines.append(
             (
                 graph,
-                f"{rate:g}",
+                f"{float(rate):g}",
                 str(len(draws)),
                 *means,
                 inside,

@@ -9,11 +9,14 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+import numpy as np
+
 from unseen.data.datasets import Dataset, load_dataset
 from unseen.discovery import ranking
 from unseen.discovery.vectors import make_surroundings, vectors_of
 from unseen.embedding import Embedding
 from unseen.errors import DatasetError, logger
+from unseen.ids import Floats
 from unseen_paper.csv_files import read_csv, write_csv
 
 Row = Mapping[str, object]
@@ -101,6 +104,18 @@ def kept_draws(
                 shown = ", ".join(f"{key} {value}" for key, value in figure.items())
                 logger.info("%s, %s: %s", name, ", ".join(map(str, draw)), shown)
     return [row for row in rows if row["graph"] in names]
+
+
+def cells_of(
+    rows: Iterable[Row], keys: Sequence[str], figures: Iterable[str]
+) -> Iterator[tuple[tuple[str, ...], list[Row], dict[str, Floats]]]:
+    """Yield for the draws that have the same keys: these, the draws, and each figure of all of them as numbers."""
+    cells: dict[tuple[str, ...], list[Row]] = {}
+    for row in rows:
+        cells.setdefault(tuple(str(row[key]) for key in keys), []).append(row)
+    names = tuple(figures)
+    for key, own in cells.items():
+        yield key, own, {name: np.array([float(str(row[name])) for row in own]) for name in names}
 
 
 def load_present(names: Iterable[str], load: Callable[[str], Dataset] | None = None) -> dict[str, Dataset]:

@@ -9,8 +9,12 @@ import importlib
 import json
 import subprocess
 import sys
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from unseen.engine.memory import peak_bytes
@@ -56,6 +60,38 @@ def measure(module: str, function: str, **arguments: Any) -> Measured:
 def nothing(answer: int) -> Any:
     """Prepare work that does nothing, for trying things out."""
     return lambda: answer
+
+
+@contextmanager
+def watched(every: float = 0.1) -> Iterator[list[float]]:
+    """Give a list whose one number is the most memory, in MB and without pages of files, held inside the block (Linux).
+
+    Examples
+    --------
+    >>> with watched(0.001) as most:
+    ...     block = b"x" * 50_000_000
+    >>> most[0] > 50
+    True
+    """
+    most, over = [_own_megabytes()], threading.Event()
+
+    def look() -> None:
+        while not over.wait(every):
+            most[0] = max(most[0], _own_megabytes())
+
+    watcher = threading.Thread(target=look, daemon=True)
+    watcher.start()
+    try:
+        yield most
+    finally:
+        over.set()
+        watcher.join()
+        most[0] = max(most[0], _own_megabytes())
+
+
+def _own_megabytes() -> float:
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return int(next(line for line in lines if line.startswith("RssAnon")).split()[1]) * 1024 / 1e6
 
 
 def main(module: str, function: str, arguments: str) -> None:

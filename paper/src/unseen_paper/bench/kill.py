@@ -47,11 +47,10 @@ def run(
     for method in methods:
         if method not in METHODS:
             raise unknown_name("method", method, METHODS)
-    return [kill_workers(method, repeats, nodes) for method in methods for nodes in sizes]
+    return [_kill_workers(method, repeats, nodes) for method in methods for nodes in sizes]
 
 
-def kill_workers(method: str, repeats: int, nodes: int) -> Table:
-    """Return one row per run of a method: where the worker was killed, from where the run went on, the difference."""
+def _kill_workers(method: str, repeats: int, nodes: int) -> Table:
     rng = np.random.default_rng(0)
     total = len(STAGES) * EPOCHS // EVERY if method == "rect" else 1
     with tempfile.TemporaryDirectory() as name:

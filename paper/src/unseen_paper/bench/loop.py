@@ -209,7 +209,7 @@ def table(rows: Sequence[Row]) -> Table:
             for choice, name in itertools.product(CHOICES, ("questions", "number", "accuracy"))
         }
         settled = [
-            float(str(row["settled"])) for row in rows if (row["graph"], row["choice"]) == (graph, CHOICES[0])
+            float(str(row["settled"])) for row in rows if (row["graph"], row["choice"]) == (graph, "suggest")
         ]
         lines.append(
             (

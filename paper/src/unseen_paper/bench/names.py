@@ -11,6 +11,7 @@ import csv
 import os
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,10 +28,9 @@ from unseen.discovery.truth import compare
 from unseen.errors import InputError
 from unseen.graph import Graph
 from unseen.ids import as_ids, match_ids
-from unseen.labels import Labels
 from unseen.linalg.normalize import l1_rows
 from unseen.splits import completely_imbalanced_split
-from unseen_paper.bench.draws import Row, kept_draws
+from unseen_paper.bench.draws import Row, cells_of, kept_draws
 from unseen_paper.bench.report import Table
 
 DEBIAN_SECTIONS = {
@@ -169,7 +169,11 @@ def measure(data: Dataset, seed: int) -> dict[str, float]:
     graph = hide_words(data.graph, names)
     by_meaning = discover(graph, labels, names=names, encoder=make_encoder(data.graph), random_state=seed)
     _, new_by_meaning, harmonic_by_meaning = accuracies(by_meaning, data, split.unseen)
-    invented = {name: text for name, text in ABSURD.items() if _has_words(data, labels, name)}
+    invented = {}
+    for name, text in ABSURD.items():
+        with suppress(InputError):  # no feature has a word of it
+            weigh_features({name: text}, data.graph, labels)
+            invented[name] = text
     found = discover(data.graph, labels, names=invented, random_state=seed)  # each name is judged alone
     return {
         "nodes": int(nodes.sum()),
@@ -188,15 +192,6 @@ def measure(data: Dataset, seed: int) -> dict[str, float]:
     }
 
 
-def _has_words(data: Dataset, labels: Labels, name: str) -> bool:
-    """Return whether a feature has a word of an invented class; that there is none is said by an error."""
-    try:
-        weigh_features({name: ABSURD[name]}, data.graph, labels)
-    except InputError:
-        return False
-    return True
-
-
 def _classes(found: Discovery, data: Dataset) -> npt.NDArray[np.object_]:
     """Return the true classes of the nodes that a discovery lists."""
     rows = match_ids(as_ids(found.nodes.column("node").to_pylist()), data.graph.node_ids)
@@ -206,9 +201,7 @@ def _classes(found: Discovery, data: Dataset) -> npt.NDArray[np.object_]:
 def table(rows: Sequence[Row]) -> Table:
     """Return the means over the draws of each graph."""
     lines = []
-    for graph in dict.fromkeys(str(row["graph"]) for row in rows):
-        draws = [row for row in rows if row["graph"] == graph]
-        value = {name: np.array([float(str(row[name])) for row in draws]) for name in FIGURES}
+    for (graph,), draws, value in cells_of(rows, ("graph",), FIGURES):
         change = value["auroc"] - value["auroc_without"]
         lines.append(
             (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import pkgutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from unseen_paper.bench.outofcore import watched
+from unseen_paper.bench.isolated import watched
 
 PARTS = (
     "unseen.methods.rect_plus.reductions",
@@ -52,10 +53,11 @@ def phases_logged(path: Path | None) -> Iterator[None]:
             with watched() as most:
                 result = call(*arguments, **options)
             seconds, processor = time.perf_counter() - clock, time.process_time() - used
+            views = f"; {', '.join(result[0])}" if name == "_choose" else ""
             with path.open("a", encoding="utf-8") as log:
                 log.write(
                     f"{time.process_time() - start:9.1f} {name:22} {processor:8.1f} processor s {seconds:8.1f} s "
-                    f"own memory up to {most[0]:6.0f} MB{_said(name, result)}\n"
+                    f"own memory up to {most[0]:6.0f} MB{views}\n"
                 )
             return result
 
@@ -64,20 +66,5 @@ def phases_logged(path: Path | None) -> Iterator[None]:
     path.write_text("", encoding="utf-8")
     with ExitStack() as patches:
         for name in PARTS:
-            patches.enter_context(patch(name, logged(name.rpartition(".")[2], _found(name))))
+            patches.enter_context(patch(name, logged(name.rpartition(".")[2], pkgutil.resolve_name(name))))
         yield
-
-
-def _found(name: str) -> Any:
-    import importlib
-
-    module, _, rest = name.partition(".")
-    value: Any = importlib.import_module(module)
-    for part in rest.split("."):
-        module = f"{module}.{part}"
-        value = getattr(value, part) if hasattr(value, part) else importlib.import_module(module)
-    return value
-
-
-def _said(name: str, result: Any) -> str:
-    return f"; {', '.join(result[0])}" if name == "_choose" else ""

@@ -149,7 +149,12 @@ def finished(process: subprocess.Popen[str], what: str) -> Training:
 
 def worker_ids(launcher: int) -> list[int]:
     """Return the ids of the workers that a launcher has started, in their order (Linux)."""
-    return [child for child in _children(launcher) if _is_worker(child)]
+    workers = []
+    for child in _children(launcher):
+        with contextlib.suppress(OSError):
+            if b"unseen.scale" in Path(f"/proc/{child}/cmdline").read_bytes():
+                workers.append(child)
+    return workers
 
 
 def _children(process: int) -> list[int]:
@@ -158,9 +163,3 @@ def _children(process: int) -> list[int]:
         with contextlib.suppress(OSError):
             children += [int(child) for child in task.read_text().split()]
     return sorted(children)
-
-
-def _is_worker(process: int) -> bool:
-    with contextlib.suppress(OSError):
-        return b"unseen.scale" in Path(f"/proc/{process}/cmdline").read_bytes()
-    return False

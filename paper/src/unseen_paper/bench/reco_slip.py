@@ -30,7 +30,7 @@ from unseen.discovery.discover import discover
 from unseen.graph import Graph
 from unseen.ids import Mask
 from unseen.splits import completely_imbalanced_split
-from unseen_paper.bench.draws import Row, kept_draws
+from unseen_paper.bench.draws import Row, cells_of, kept_draws
 from unseen_paper.bench.report import Table
 
 GRAPHS = ("cora", "citeseer", "debian", "wiki", "actor", "chameleon", "photo")
@@ -49,12 +49,10 @@ def run(*, repeats: int = 3, methods: Sequence[str] | None = None, file: Path = 
     draws = list(itertools.product(RATES, range(FIRST_SEED, FIRST_SEED + repeats)))
     rows = kept_draws(methods or GRAPHS, draws, measure, ("rate", "seed"), FIGURES, file)
     lines = []
-    for graph, rate in dict.fromkeys((str(row["graph"]), str(row["rate"])) for row in rows):
-        of_cell = [row for row in rows if (str(row["graph"]), str(row["rate"])) == (graph, rate)]
-        means = [f"{np.mean([float(str(row[name])) for row in of_cell]):.3f}" for name in FIGURES[:3]]
-        seconds = [f"{np.mean([float(str(row[name])) for row in of_cell]):.1f}" for name in FIGURES[3:]]
-        wins = sum(float(str(row["discover"])) > float(str(row["reco_slip"])) for row in of_cell)
-        lines.append((graph, rate, str(len(of_cell)), *means, f"{wins} of {len(of_cell)}", *seconds))
+    for cell, draws_of_cell, value in cells_of(rows, ("graph", "rate"), FIGURES):
+        means = [f"{value[name].mean():.{3 if name in FIGURES[:3] else 1}f}" for name in FIGURES]
+        wins = f"{(value['discover'] > value['reco_slip']).sum()} of {len(draws_of_cell)}"
+        lines.append((*cell, str(len(draws_of_cell)), *means[:3], wins, *means[3:]))
     words = "graph,rate,draws,discover,RECO-SLIP,its best model,discover ahead,discover s,RECO-SLIP s"
     return [Table("AUROC beside RECO-SLIP, a third of the classes hidden", words.split(","), lines)]
 

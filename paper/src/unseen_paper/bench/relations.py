@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from unseen.evaluation import evaluate
 from unseen.graph import Graph, Need
 from unseen.methods.registry import make_method
 from unseen.splits import completely_imbalanced_split
-from unseen_paper.bench.draws import Row, kept_draws
+from unseen_paper.bench.draws import Row, cells_of, kept_draws
 from unseen_paper.bench.report import Table
 
 N_HIDDEN = {"hgb-dblp": 2, "hgb-acm": 1}
@@ -108,11 +108,8 @@ def measure_seen(data: Dataset, seed: int) -> dict[str, object]:
 
 def _table(title: str, rows: Sequence[Row], keys: Sequence[str], figures: Sequence[str]) -> Table:
     """Return the means of all draws that have the same keys."""
-    groups: dict[tuple[str, ...], list[Mapping[str, object]]] = {}
-    for row in rows:
-        groups.setdefault(tuple(str(row[key]) for key in keys), []).append(row)
     lines = [
-        (*key, str(len(own)), *(f"{np.mean([float(str(row[name])) for row in own]):.3f}" for name in figures))
-        for key, own in groups.items()
+        (*key, str(len(own)), *(f"{value[name].mean():.3f}" for name in figures))
+        for key, own, value in cells_of(rows, keys, figures)
     ]
     return Table(title, (*keys, "draws", *figures), lines)

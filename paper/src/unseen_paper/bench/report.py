@@ -32,16 +32,9 @@ def machine() -> str:
         f"{name} {importlib.metadata.version(name)}"
         for name in ("numpy", "scipy", "torch", "torch-geometric")
     )
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return (
-        f"{_processor()}, {cores} cores, {platform.system()}, Python {platform.python_version()}, {versions}"
-    )
-
-
-def _processor() -> str:
     about = Path("/proc/cpuinfo")
-    if about.is_file():
-        for line in about.read_text().splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()
+    lines = about.read_text().splitlines() if about.is_file() else []
+    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    processor = models[0] if models else platform.processor() or platform.machine()
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return f"{processor}, {cores} cores, {platform.system()}, Python {platform.python_version()}, {versions}"

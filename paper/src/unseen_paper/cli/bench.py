@@ -20,12 +20,10 @@ BENCHMARKS = {
     "default": "the default method beside others on eleven graphs, kept in the folder --out names",
     "few": "the default method with 30, 50 and 100 labels, kept in the folder --out names",
     "relations": "graphs with several types of nodes, kept in the folder --out names",
-    "plus": "RECT+ beside RECT: processor time",
     "peers": "what a user would pick instead, each in an environment of its own below the folder --out names",
     "planted": "the default method on planted graphs of growing size: time, memory, F1",
     "rsdne": "RSDNE against a dense implementation",
     "gpu": "RECT and RECT(DW) on a GPU beside the processor, kept in scalability.csv of the folder --out names",
-    "outofcore": "RECT-N with and without arrays on disk, up to ten million nodes",
     "ranks": "one, two and four processes: the same vectors, memory of each, rows sent",
     "kill": "two processes, one of them killed at a random moment, twenty times",
     "discovery": "nine graphs, a third of the classes hidden; kept in discovery.csv, so that it can be taken up again",
@@ -44,7 +42,7 @@ def bench(
     *,
     repeats: Annotated[int | None, typer.Option(help="How often each side is timed.", min=1)] = None,
     sizes: Annotated[
-        str | None, typer.Option(help="Numbers of nodes, separated by commas (planted, outofcore, gpu).")
+        str | None, typer.Option(help="Numbers of nodes, separated by commas (planted, ranks, kill, gpu).")
     ] = None,
     methods: Annotated[
         str | None,

@@ -110,7 +110,7 @@ def reproduce(
                 own = choice if alone else Choice()
                 rows, text = write_scalability(own, out, sizes=nodes, style=output.style, on_progress=tell)
             if name == "layouts":
-                rows, text = write_layouts(choice, out, style=output.style, n_jobs=jobs, on_progress=tell)
+                rows, text = write_layouts(choice, out, style=output.style, on_progress=tell)
                 _tell_left_out(name, choice, [(row["dataset"], row["method"]) for row in rows], alone)
             if name in ("layouts", "scalability"):
                 _tell_failed(name, [row["error"] for row in rows], out, alone)

@@ -86,7 +86,11 @@ def read_folder(folder: Path, counts: Counts | None = None) -> Dataset:
         msg = f"the data set {name!r} in {folder} cannot be read: {error}"
         raise DatasetError(msg) from error
     graph, labels, class_names = data.graph, cast(Labels, data.labels), meta.get("class_names")
-    stated = _counts_of(meta) if counts is None else asdict(counts)
+    stated = (
+        {key: meta[key] for key in _COUNTED if isinstance(meta.get(key), int)}
+        if counts is None
+        else asdict(counts)
+    )
     n, rows, ids = _by_number(graph.node_ids, stated.get("nodes"))
     n_classes = stated.get("classes", None if class_names is None else len(class_names))
     c, columns, classes = _by_number(labels.classes, n_classes)
@@ -121,10 +125,6 @@ def _by_number(names: Sequence[str] | IdArray, stated: int | None) -> tuple[int,
         return count, sp.eye_array(len(names), format="csr"), names
     ones = np.ones(len(names), dtype=np.float32)
     return top, sp.csr_array((ones, (numbers, np.arange(len(names)))), shape=(n, len(names))), None
-
-
-def _counts_of(meta: dict[str, Any]) -> dict[str, int]:
-    return {key: meta[key] for key in _COUNTED if isinstance(meta.get(key), int)}
 
 
 def _read_meta(path: Path) -> dict[str, Any]:

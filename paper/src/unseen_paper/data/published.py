@@ -86,17 +86,15 @@ class Entry:
     class_names: tuple[str, ...] | None = None
 
 
-def _entries() -> dict[str, Entry]:
-    listed = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
-    entries = {}
-    for name, each in listed.items():
-        sources = tuple(PublishedFile(**file) for file in each["files"])
-        classes = tuple(each["classes"]) if "classes" in each else None
-        entries[name] = Entry(name, Counts(**each["counts"]), sources, classes)
-    return entries
-
-
-ENTRIES = _entries()
+ENTRIES = {
+    name: Entry(
+        name,
+        Counts(**each["counts"]),
+        tuple(PublishedFile(**file) for file in each["files"]),
+        tuple(each["classes"]) if "classes" in each else None,
+    )
+    for name, each in json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8")).items()
+}
 """Every published graph by its name, those of ``fin-ynet`` with the year behind a colon."""
 
 

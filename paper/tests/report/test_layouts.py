@@ -10,11 +10,10 @@ import pytest
 
 import unseen
 from unseen.evaluation import Score
-from unseen_paper.experiments import layouts
 from unseen_paper.experiments.catalog import Choice
-from unseen_paper.experiments.layouts import neighbour_shares
 from unseen_paper.experiments.plan import Run
-from unseen_paper.report.layouts import write_layouts
+from unseen_paper.report import layouts
+from unseen_paper.report.layouts import neighbour_shares, write_layouts
 
 CHOICE = Choice(["debian"], ["mfdw", "smoothfeats"], [0.1])
 
@@ -127,25 +126,6 @@ def test_every_rate_has_its_figure(tmp_path: Path, flat: list[int]) -> None:
     assert [row["label_rate"] for row in rows] == [0.1, 0.5]
     assert [line.split()[:2] for line in text.splitlines()[1:]] == [["debian", "10%"], ["debian", "50%"]]
     assert {path.name for path in tmp_path.glob("*.svg")} == {"layouts-debian-10.svg", "layouts-debian.svg"}
-
-
-@pytest.mark.slow
-def test_a_panel_whose_worker_dies_leaves_its_reason(
-    tmp_path: Path, flat: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pytest.importorskip("matplotlib", reason="figures need the viz extra")
-    original = layouts.surviving
-
-    def killing(work: object, runs: list[Run], *others: object) -> object:
-        for run, panel in original(work, runs, *others):  # type: ignore[arg-type]
-            yield run, None if run.method == "mfdw" else panel
-
-    monkeypatch.setattr(layouts, "surviving", killing)
-    rows, _ = write_layouts(CHOICE, tmp_path)
-    assert {row["method"]: row["error"] for row in rows} == {
-        "smoothfeats": "",
-        "mfdw": "the worker process died (out of memory?)",
-    }
 
 
 @pytest.mark.slow
