@@ -19,30 +19,27 @@ from sklearn.model_selection import cross_val_score, train_test_split
 import unseen
 from unseen.errors import InputError, UnsupportedError
 
-
-@pytest.fixture
-def vectors() -> Any:
-    return np.arange(12, dtype=np.float32).reshape(4, 3)
+VECTORS: Any = np.arange(12, dtype=np.float32).reshape(4, 3)
 
 
 @pytest.fixture
-def embedding(vectors: Any) -> unseen.Embedding:
-    return unseen.Embedding(vectors, ["3", "0", "exim4", "1"], "line", {"random_state": 7})
+def embedding() -> unseen.Embedding:
+    return unseen.Embedding(VECTORS, ["3", "0", "exim4", "1"], "line", {"random_state": 7})
 
 
-def test_an_id_is_an_id_and_never_a_row(embedding: unseen.Embedding, vectors: Any) -> None:
-    assert embedding["exim4"].tolist() == vectors[2].tolist()
-    assert embedding["0"].tolist() == embedding[0].tolist() == vectors[1].tolist()
-    assert embedding[["1", "3", "1"]].tolist() == vectors[[3, 0, 3]].tolist()
-    assert embedding[pd.Series(["1", "3"])].tolist() == vectors[[3, 0]].tolist()
-    assert embedding[np.array([3, 0])].tolist() == vectors[[0, 1]].tolist()
+def test_an_id_is_an_id_and_never_a_row(embedding: unseen.Embedding) -> None:
+    assert embedding["exim4"].tolist() == VECTORS[2].tolist()
+    assert embedding["0"].tolist() == embedding[0].tolist() == VECTORS[1].tolist()
+    assert embedding[["1", "3", "1"]].tolist() == VECTORS[[3, 0, 3]].tolist()
+    assert embedding[pd.Series(["1", "3"])].tolist() == VECTORS[[3, 0]].tolist()
+    assert embedding[np.array([3, 0])].tolist() == VECTORS[[0, 1]].tolist()
     assert list(embedding) == ["3", "0", "exim4", "1"]
     assert len(embedding) == 4
     assert "exim4" in embedding
     assert 3 in embedding
     assert "2" not in embedding
     assert repr(embedding) == "Embedding(4 nodes, 3 columns, by line)"
-    assert repr(unseen.Embedding(vectors)) == "Embedding(4 nodes, 3 columns)"
+    assert repr(unseen.Embedding(VECTORS)) == "Embedding(4 nodes, 3 columns)"
 
 
 def test_an_unknown_id_is_a_key_error_with_the_nearest(embedding: unseen.Embedding) -> None:
@@ -61,11 +58,11 @@ def test_what_is_no_id_is_refused(embedding: unseen.Embedding, key: Any) -> None
         embedding[key]
 
 
-def test_sparse_vectors_become_dense_up_to_a_gigabyte(vectors: Any) -> None:
-    embedding = unseen.Embedding(sp.csr_array(vectors), list("abcd"))
-    assert np.asarray(embedding).tolist() == vectors.tolist()
-    assert embedding["b"].tolist() == vectors[1].tolist()
-    assert embedding[["d", "a", "d"]].toarray().tolist() == vectors[[3, 0, 3]].tolist()
+def test_sparse_vectors_become_dense_up_to_a_gigabyte() -> None:
+    embedding = unseen.Embedding(sp.csr_array(VECTORS), list("abcd"))
+    assert np.asarray(embedding).tolist() == VECTORS.tolist()
+    assert embedding["b"].tolist() == VECTORS[1].tolist()
+    assert embedding[["d", "a", "d"]].toarray().tolist() == VECTORS[[3, 0, 3]].tolist()
     large = unseen.Embedding(sp.csr_array((30_000, 10_000), dtype=np.float32))
     for use in (np.asarray, unseen.Embedding.to_arrow, unseen.Embedding.to_pandas):
         with pytest.raises(InputError, match=r"would take 1\.2 GB as an array"):
@@ -74,26 +71,26 @@ def test_sparse_vectors_become_dense_up_to_a_gigabyte(vectors: Any) -> None:
         embedding.__array__(copy=False)
 
 
-def test_arrays(embedding: unseen.Embedding, vectors: Any) -> None:
+def test_arrays(embedding: unseen.Embedding) -> None:
     assert np.asarray(embedding) is embedding.vectors
     assert np.array(embedding).flags.writeable
     assert np.asarray(embedding, dtype=np.float64).dtype == np.float64
     assert embedding.shape == (4, 3)
-    assert np.allclose(np.linalg.norm(embedding, axis=1), np.linalg.norm(vectors, axis=1))
+    assert np.allclose(np.linalg.norm(embedding, axis=1), np.linalg.norm(VECTORS, axis=1))
 
 
-def test_frames(embedding: unseen.Embedding, vectors: Any, tmp_path: Path) -> None:
+def test_frames(embedding: unseen.Embedding, tmp_path: Path) -> None:
     frame = embedding.to_pandas()
     assert frame.index.name == "node"
-    assert frame.loc["exim4"].tolist() == vectors[2].tolist()
+    assert frame.loc["exim4"].tolist() == VECTORS[2].tolist()
     table = embedding.to_arrow()
     embedding.save(tmp_path / "v.parquet")
     assert pa.parquet.read_table(tmp_path / "v.parquet").equals(table)
     for made in (pl.DataFrame(embedding), embedding.to_polars(), pl.from_arrow(pa.table(embedding))):
-        assert made["vector"].to_list() == vectors.tolist()
+        assert made["vector"].to_list() == VECTORS.tolist()
         assert made["node"].to_list() == list(embedding)
     edges = pa.table({"src": ["3", "exim4"], "dst": ["0", "1"]})
-    assert unseen.read_graph(edges, features=embedding).features.tolist() == vectors.tolist()
+    assert unseen.read_graph(edges, features=embedding).features.tolist() == VECTORS.tolist()
 
 
 def test_missing_libraries_are_named(embedding: unseen.Embedding, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -133,9 +130,9 @@ def test_every_public_value_has_a_small_html() -> None:
     data = unseen.planted_partition(200, 4, random_state=0)
     split = unseen.completely_imbalanced_split(data.labels, label_rate=0.5, unseen=["c0"], random_state=0)
     embedding = unseen.SmoothFeats(n_components=4, random_state=0).fit_transform(data.graph)
+    directed = unseen.read_graph([("<a>", "b")], directed=True)
     score = unseen.evaluate(embedding, data.labels, split, C=1.0, random_state=0)
     result = unseen.discover(data.graph, split.seen_labels, random_state=0)
-    pairs = pa.table({"src": ["<a>"], "dst": ["b"]})
     values: list[Any] = [
         data,
         data.graph,
@@ -144,20 +141,16 @@ def test_every_public_value_has_a_small_html() -> None:
         embedding,
         score,
         unseen.ScoreSummary((score, score)),
-        result,
-        result.classes[0],
-        unseen.suggest(data.graph, split.seen_labels, budget=1, random_state=0)[0],
-        unseen.read(pairs),
-        unseen.read_graph(pairs),
-        unseen.read_graph(pairs, directed=True),
-        unseen.read_graph(pairs, directed=True).relations[0],
+    ]
+    values += [result, result.classes[0], directed, directed.relations[0], unseen.read([("<a>", "b")])]
+    values += unseen.suggest(data.graph, split.seen_labels, budget=1, random_state=0)
+    values += [
         unseen.clustering_scores(embedding, data.labels, split, random_state=0),
-        unseen.Embedding(sp.csr_array(np.eye(3))),
         unseen.Embedding([[1.0]]),
     ]
     for value in values:
         html = value._repr_html_()
         ElementTree.fromstring(html)
         assert len(html) < 25_000
-    assert "&lt;a&gt;" in unseen.read_graph(pairs)._repr_html_()
+    assert "&lt;a&gt;" in directed._repr_html_()
     assert len(repr(result.classes)) < 500

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import hashlib
 import importlib.util
-import itertools
 import lzma
 import re
 import sys
@@ -74,19 +73,6 @@ def test_graph_of_a_small_index(tool):
     one, two = tool.build([PACKAGES, update]), tool.build([update, PACKAGES])
     assert all(np.array_equal(one[key], two[key]) for key in one)
     assert lines(one["sections"])[one["section"][0]] == "editors"
-
-
-def test_words_of_a_description(tool):
-    assert tool.words("The 3D viewer for MP3-files, v2 (C++ & a GUI) 2023 of") == {
-        "3d", "viewer", "mp3", "files", "v2", "gui"
-    }  # fmt: skip
-
-
-def test_versions_sort_as_in_debian(tool):
-    ordered = ["0.9", "1.0~beta1~svn1245", "1.0~beta1", "1.0", "1.0-1", "1.0-1+b1", "1.0a", "1.0+dfsg", "1.0.1", "1.9",
-               "1.10", "2.0-0ubuntu1", "1:0.1", "1:0.1-1", "2:0"]  # fmt: skip
-    assert all(tool.version_key(a) < tool.version_key(b) for a, b in itertools.pairwise(ordered))
-    assert tool.version_key("1.0") == tool.version_key("1.0-0") == tool.version_key("0:1.0")
 
 
 def test_tool_reads_packed_indexes_and_writes_the_same_bytes(tool, tmp_path, capsys):

@@ -74,11 +74,7 @@ def test_what_other_tools_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("suffix", "value", "sentence"),
     [
-        (
-            ".w2v.txt",
-            "a b",
-            r"cannot hold the id 'a b', which has a blank; save as \.parquet, \.npz or \.tsv",
-        ),
+        (".w2v.txt", "a b", r"cannot hold the id 'a b', which has a blank; save as \.parquet, \.npz or"),
         (".w2v.txt", "\ufeffa", "which has a byte order mark at its start"),
         (".w2v.txt", "", "one node has an empty id"),
         (".tsv", "a\tb", r"cannot hold the id 'a\\tb', which has a tab or a line break"),
@@ -182,17 +178,9 @@ def test_word2vec_with_one_number(tmp_path: Path, text: str) -> None:
     assert (read.node_ids.tolist(), read.vectors.tolist()) == (["a", "b"], [[5], [6]])
 
 
-@pytest.mark.parametrize(
-    ("vectors", "metadata", "text"),
-    [
-        ("v.tsv", "v.metadata.tsv", "a\nb\n"),
-        ("v.tsv", "v.metadata.tsv", "a\r\nb\r\n"),
-        ("v.tsv", "v.metadata.tsv", "label\tid\nx\ta\ny\tb\n"),
-        ("v.tsv", "v.metadata.tsv", "name\na\nb\n"),
-    ],
-)
-def test_projector_pairs(tmp_path: Path, vectors: str, metadata: str, text: str) -> None:
-    path, ids = write(tmp_path / vectors, "0.5\t1\n2\t-3\n"), write(tmp_path / metadata, text)
+@pytest.mark.parametrize("text", ["a\nb\n", "a\r\nb\r\n", "label\tid\nx\ta\ny\tb\n", "name\na\nb\n"])
+def test_projector_pairs(tmp_path: Path, text: str) -> None:
+    path, ids = write(tmp_path / "v.tsv", "0.5\t1\n2\t-3\n"), write(tmp_path / "v.metadata.tsv", text)
     read = read_embedding(path)
     assert (read.node_ids.tolist(), read.vectors.tolist()) == (["a", "b"], EXPECTED)
     write(ids, "a\nb\nc\nd\n")
@@ -218,9 +206,7 @@ def test_unreadable_metadata_is_left_out(tmp_path: Path, caplog: pytest.LogCaptu
 def test_files_that_are_empty_cut_off_or_something_else(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"v{suffix}"
     for content in (b"", b"\x89PNG\r\n\x1a\n\x00\xff\xfe1 2 3"):
-        with pytest.raises(
-            InputError, match=r"is empty|holds no vectors|is not a (readable|text|gzip)|not UTF-8"
-        ):
+        with pytest.raises(InputError, match=r"is empty|holds no vectors|is not a |not UTF-8"):
             read_embedding(write(path, content))
     if suffix in WRITTEN[:4]:
         random_embedding().save(path)
