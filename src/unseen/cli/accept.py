@@ -41,7 +41,7 @@ def accept(
         msg = "say where to write the labels: either -o FILE or --in-place"
         raise UsageError(msg)
     skip_pandas()
-    from unseen.data.files import keep_backup, refuse_overwriting, require_writable
+    from unseen.data.files import keep_backup
     from unseen.data.labels_file import answers_of, write_answers
     from unseen.data.options import Options
     from unseen.data.read import read_label_list
@@ -49,11 +49,11 @@ def accept(
     from unseen.discovery.accept import read_nodes
 
     target = labels if output is None else output
-    refuse_overwriting(target, [nodes] if in_place else [labels, nodes])
-    require_writable(target)
+    options.check_outputs(False, [nodes] if in_place else [labels, nodes], target)
     columns = {"header": header, "delimiter": options.as_delimiter(delimiter)}
     columns |= {"node_column": node_column, "label_column": label_column}
-    reading = Options(**{**_project_columns(labels), **{k: v for k, v in columns.items() if v is not None}})
+    known_columns = _read_project(labels, list(columns))
+    reading = Options(**{**known_columns, **{k: v for k, v in columns.items() if v is not None}})
     known = read_label_list(labels, reading)
     all_labels = add(known, read_nodes(nodes), _parse_names(groups), at_least=at_least, fdr=fdr)
     before, after = answers_of(known), answers_of(all_labels)
@@ -66,7 +66,7 @@ def accept(
         print_json({"output": str(target), "added": len(added), "classes": list(all_labels.classes)})
 
 
-def _project_columns(labels: Path) -> dict[str, Any]:
+def _read_project(labels: Path, names: list[str]) -> dict[str, Any]:
     """Return how the project file of this folder reads the label file; nothing if it does not name that file."""
     from unseen.data.project import NAME
 
@@ -76,21 +76,19 @@ def _project_columns(labels: Path) -> dict[str, Any]:
 
     project = find_project({}, needs_graph=False)
     values = {} if project is None else project.values
-    if all(Path(file).resolve() != labels.resolve() for file in values.get("labels", ())):
-        return {}
-    columns = ("header", "delimiter", "node_column", "label_column")
-    return {name: values[name] for name in columns if name in values}
+    is_named = any(Path(file).resolve() == labels.resolve() for file in values.get("labels", ()))
+    return {name: values[name] for name in names if is_named and name in values}
 
 
 def _parse_names(groups: list[str]) -> dict[str, str]:
     """Return what the arguments say: a class for each group."""
     names: dict[str, str] = {}
     for text in groups:
-        group, equals, name = text.partition("=")
-        if not equals or not group.strip():
+        group, equals, name = (part.strip() for part in text.partition("="))
+        if not equals or not group:
             msg = f"name a candidate class as new-1=sound (new-1= leaves it out), got {text!r}"
             raise UsageError(msg)
-        if names.setdefault(group.strip(), name.strip()) != name.strip():
-            msg = f"{group.strip()} has two names, {names[group.strip()]!r} and {name.strip()!r}; choose one"
+        if names.setdefault(group, name) != name:
+            msg = f"{group} has two names, {names[group]!r} and {name!r}; choose one"
             raise UsageError(msg)
     return names

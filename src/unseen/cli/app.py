@@ -132,7 +132,8 @@ class Command(typer.core.TyperCommand):
                 from unseen.cli.project import find_project, project_defaults
 
                 self.project = find_project(typed, needs_graph=hasattr(self.callback, "needs_graph"))
-                ctx.default_map = project_defaults(self.project, typed, self.name)
+                if self.project is not None:
+                    ctx.default_map = project_defaults(self.project, typed, self.name)
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
@@ -144,20 +145,17 @@ class Command(typer.core.TyperCommand):
         if ctx.params.get("threads"):  # before the numerical libraries are loaded
             for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
                 os.environ[name] = str(ctx.params["threads"])
-        flags = {
-            each.name: max(each.opts, key=len) if each.opts[0].startswith("-") else each.name.upper()
-            for each in self.params
-        }
-        if self.project is not None:
-            logger.info("options come from %s", self.project.path)
-            for name in flags.keys() & self.project.values.keys():
-                if ctx.get_parameter_source(name).name == "DEFAULT_MAP":
-                    flags[name] = f"{self.project.place(name)}: {name}"
-        set_flags(
-            flags
-            | {other: flags[name] for name, other in options.PARAMETERS.items() if name in flags}
-            | {name: f"--param {name}" for name in options.parameter_names(ctx.params.get("param"))}
-        )
+        project, flags = self.project, {}
+        if project is not None:
+            logger.info("options come from %s", project.path)
+        for param in self.params:
+            name = str(param.name)
+            flags[name] = max(param.opts, key=len) if param.opts[0].startswith("-") else name.upper()
+            if project is not None and ctx.get_parameter_source(name).name == "DEFAULT_MAP":
+                flags[name] = f"{project.place(name)}: {name}" if name in project.values else flags[name]
+        flags |= {other: flags[name] for name, other in options.PARAMETERS.items() if name in flags}
+        flags |= {name: f"--param {name}" for name in options.parameter_names(ctx.params.get("param"))}
+        set_flags(flags)
         return super().invoke(ctx)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
@@ -188,7 +186,7 @@ def make_app(word: str | None) -> typer.Typer:
     """Return the program: `word` as a command that can run, all others by name only."""
     about = "Find the classes your labels are missing, and learn node embeddings that keep them apart."
     app = typer.Typer(name="unseen", help=about, epilog=EXAMPLE, **SETTINGS)
-    app.callback()(_common)
+    app.callback()(_take_version)
     is_completing = "_UNSEEN_COMPLETE" in os.environ  # a shell asks for the options of any command
     for name, (summary, examples) in COMMANDS.items():
         function: Any = _do_nothing
@@ -196,47 +194,44 @@ def make_app(word: str | None) -> typer.Typer:
             function = getattr(importlib.import_module(f"unseen.cli.{name}"), name)
         epilog = "\b\nExamples:\n" + "\n".join(f"  {line}" for line in examples)
         app.command(name, cls=Command, short_help=summary, epilog=epilog)(function)
-    if word not in COMMANDS:
-        for name, (added, text) in plugin_commands(word).items():
-            app.command(name, cls=Command, help=text)(added or _do_nothing)
-    return app
-
-
-def plugin_commands(word: str | None) -> dict[str, tuple[Any, str | None]]:
-    """Return the commands of other distributions: the function of `word`, and of all others only the help."""
+    if word in COMMANDS:
+        return app
     from unseen.plugins import IN_PAPER, find_plugins, load_plugin, owner_of
 
     entries = find_plugins("command")
-    commands: dict[str, tuple[Any, str | None]] = {
-        name: (None, ABSENT) for name in IN_PAPER["command"] if name not in entries
-    }
+    texts = {name: ABSENT for name in IN_PAPER["command"] if name not in entries}
     for name, entry in entries.items():
         if name in COMMANDS:
             logger.warning("the command %r of %s is ignored: unseen has one", name, owner_of(entry))
         else:
-            commands[name] = (None, PAPER_COMMANDS.get(name, f"A command of {owner_of(entry)}."))
-    if word in commands:
-        commands[word] = (load_plugin("command", word), None)
-    return commands
+            texts[name] = PAPER_COMMANDS.get(name, f"A command of {owner_of(entry)}.")
+    for name, text in texts.items():
+        if name == word:
+            app.command(name, cls=Command)(load_plugin("command", name))
+        else:
+            app.command(name, cls=Command, help=text)(_do_nothing)
+    return app
 
 
 def _do_nothing() -> None:
     """Take the place of a command that is listed but not called."""
 
 
-def _version(show: bool) -> None:
+def _print_version(show: bool) -> None:
     if show:
         sys.stdout.write(f"unseen {unseen.__version__}\n")
         raise typer.Exit
 
 
-def _common(
+def _take_version(
     version: Annotated[
         bool,
-        typer.Option("--version", "-V", callback=_version, is_eager=True, help="Print the version and exit."),
+        typer.Option(
+            "--version", "-V", callback=_print_version, is_eager=True, help="Print the version and exit."
+        ),
     ] = False,
 ) -> None:
-    pass
+    """Take the options of the program itself."""
 
 
 def run(
@@ -250,7 +245,6 @@ def run(
     """Run one command and return its exit code; an error is one line, with its traceback if --debug was given."""
     set_level(level)
     set_flags({})
-    debug = "--debug" in argv
     try:
         if program is None and not argv and "_UNSEEN_COMPLETE" not in os.environ:
             sys.stdout.write(FIRST)
@@ -259,31 +253,31 @@ def run(
             argv = [*argv[1:], "--help"] if argv[:1] == ["help"] else argv
             program = make_app(argv[0] if argv and not argv[0].startswith("-") else None)
         program(argv, prog_name=name, standalone_mode=True)
-    except SystemExit as stop:
-        if stop.code == INTERRUPTED:
-            names = ", ".join(map(str, remove_temporaries()))
-            outcome = (
-                f"remove these temporary files: {names}" if names else "no half-written file was left behind"
-            )
-            return _print_error(f"interrupted; {outcome}", who, INTERRUPTED, debug=debug)
-        return stop.code if isinstance(stop.code, int) else 1
-    except UnseenError as error:
-        return _print_error(str(error), who, USAGE if isinstance(error, UsageError) else FAILED, debug=debug)
-    except BrokenPipeError:
-        # the reader has gone: be quiet about it
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
-    except MemoryError:
-        advice = "try fewer dimensions (--dim), or a method that needs less memory (unseen methods)"
-        return _print_error(f"out of memory; {advice}", who, debug=debug)
-    except Exception as error:  # noqa: BLE001  # the last line of defence
-        advice = "this is a bug in unseen; please report it with the traceback, which --debug prints"
-        return _print_error(f"unexpected {type(error).__name__}: {error} ({advice})", who, debug=debug)
+    except (Exception, SystemExit) as error:  # noqa: BLE001  # the last line of defence
+        code, message = _explain(error)
+        if message:
+            if "--debug" in argv:
+                traceback.print_exc(file=sys.stderr)
+            say(who + translate_flags(" ".join(message.split())))
+        return code
     return 0
 
 
-def _print_error(sentence: str, who: str, code: int = FAILED, *, debug: bool) -> int:
-    if debug:
-        traceback.print_exc(file=sys.stderr)
-    say(who + translate_flags(" ".join(sentence.split())))
-    return code
+def _explain(error: BaseException) -> tuple[int, str]:
+    """Return the exit code of an error and what to say about it, which is nothing where typer has said it."""
+    if isinstance(error, SystemExit):
+        if error.code != INTERRUPTED:
+            return error.code if isinstance(error.code, int) else FAILED, ""
+        names = ", ".join(map(str, remove_temporaries()))
+        left = f"remove these temporary files: {names}" if names else "no half-written file was left behind"
+        return INTERRUPTED, f"interrupted; {left}"
+    if isinstance(error, UnseenError):
+        return USAGE if isinstance(error, UsageError) else FAILED, str(error)
+    if isinstance(error, BrokenPipeError):  # the reader has gone: be quiet about it
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED, ""
+    if isinstance(error, MemoryError):
+        advice = "try fewer dimensions (--dim), or a method that needs less memory (unseen methods)"
+        return FAILED, f"out of memory; {advice}"
+    advice = "this is a bug in unseen; please report it with the traceback, which --debug prints"
+    return FAILED, f"unexpected {type(error).__name__}: {error} ({advice})"

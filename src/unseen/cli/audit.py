@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from unseen.cli import options
 from unseen.cli.inputs import Search
-from unseen.cli.output import print_rows, progress, tell_output
+from unseen.cli.output import log_output, print_table, progress
 from unseen.errors import InputError, logger
 
 
 @options.command
-def audit(source: options.Source, *, output: options.TableFile = None, search: Search) -> None:
+def audit(source: options.Source, *, output: options.Output = None, search: Search) -> None:
     """List labels that are probably wrong, the most suspicious first."""
     data, labels, method = search.load_search(source, output)
     if labels is None:
@@ -23,9 +23,9 @@ def audit(source: options.Source, *, output: options.TableFile = None, search: S
     logger.info(doubts.sentence)
     if output is not None:
         write_result(output, doubts.table)
-        tell_output(output)
+        log_output(output)
     if search.json:
         report = {"expected_precision": doubts.expected_precision, "doubts": doubts.to_pylist()}
         search.print_report(data, report)
     elif output is None and len(doubts):
-        print_rows(doubts.column_names, doubts.to_pylist(), left=3)
+        print_table(doubts.column_names, zip(*doubts.table.to_pydict().values(), strict=True), left=3)

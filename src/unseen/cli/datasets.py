@@ -28,7 +28,7 @@ def datasets(
         if messages.json:
             print_json(rows)
         else:
-            table = [["?" if value is None else str(value) for value in row.values()] for row in rows]
+            table = [["?" if value is None else value for value in row.values()] for row in rows]
             print_table(list(rows[0]), table)
         missing = [each for each in IN_PAPER["data set"] if each not in find_plugins("data set")]
         if missing:
@@ -50,5 +50,5 @@ def datasets(
     if messages.json:
         print_json(facts)
         return
-    print_table(["", data.name], [[k, str(v)] for k, v in facts.items() if k not in ("dataset", "classes")])
-    print_table(["class", "nodes"], [[k, str(v)] for k, v in classes.items()])
+    print_table(["", data.name], [row for row in facts.items() if row[0] not in ("dataset", "classes")])
+    print_table(["class", "nodes"], list(classes.items()))

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from unseen.cli import options
 from unseen.cli.output import align_table, print_json, progress
@@ -55,34 +55,40 @@ def demo(
     common: options.Common,
 ) -> None:
     """Hide three sections of a graph of Debian packages from the labels, and find them again."""
+    from unseen.data.datasets import load_dataset
     from unseen.discovery.discover import discover
     from unseen.discovery.suggest import suggest_from
     from unseen.discovery.truth import compare
     from unseen.explorer import Subject, write_explorer
+    from unseen.splits import completely_imbalanced_split, random_unseen_sets
 
-    def say(text: str) -> None:
+    def tell(*lines: str) -> None:
         if not common.json:
-            sys.stdout.write(text)
+            sys.stdout.write("\n".join(lines) + "\n")
             sys.stdout.flush()
 
+    seed = common.seed
     with new_folder(output):
-        data, split = _hide_sections(options.split_names(hide), label_rate, common.seed)
-        say(_describe_task(data, split))
+        data = load_dataset("debian")
+        unseen = options.split_names(hide) or random_unseen_sets(data.labels, 3, 1, random_state=seed)[0]
+        split = completely_imbalanced_split(
+            data.labels, label_rate=label_rate, unseen=unseen, random_state=seed
+        )
+        tell(*_describe_task(data, split))
         with progress("looking for the hidden sections") as move, _without_notices():
-            found = discover(data.graph, split.seen_labels, random_state=common.seed, on_step=move)
+            found = discover(data.graph, split.seen_labels, random_state=seed, on_step=move)
         truth = compare(found, data.labels)
-        say(_describe_findings(found, truth, data))
-        runs = _compare_methods(data, split, output, common.seed)
-    say(_describe_comparison(runs, data, split) + _describe_next_steps())
+        tell(*_describe_findings(found, truth, data))
+        runs = _compare_methods(data, split, output, seed)
+    tell(*_describe_comparison(runs, data, split), *_describe_next_steps())
     path = output / "explorer.html"
     if page:
-        subject = Subject(
-            found.embedding, data.graph, split.seen_labels, data.labels, found, suggest_from(found, 20)
-        )
+        seen = split.seen_labels
+        subject = Subject(found.embedding, data.graph, seen, data.labels, found, suggest_from(found, 20))
         title = f"Debian without {', '.join(split.unseen)}"
         with progress("drawing the map") as move, _without_notices():
-            write_explorer(subject, path, title=title, random_state=common.seed, on_progress=move)
-        say(f"To see a map of all packages, open {path} in a browser.\n")
+            write_explorer(subject, path, title=title, random_state=seed, on_progress=move)
+        tell(f"To see a map of all packages, open {path} in a browser.")
     if common.json:
         counts = {"expected": found.coverage.expected_unseen, "classes": found.count.best}
         report = {
@@ -99,24 +105,11 @@ def demo(
 def _without_notices() -> Iterator[None]:
     """Show warnings only, unless the user asked for more with -v."""
     level = logger.level
-    if level == logging.INFO:
-        logger.setLevel(logging.WARNING)
+    logger.setLevel(logging.WARNING if level == logging.INFO else level)
     try:
         yield
     finally:
         logger.setLevel(level)
-
-
-def _hide_sections(hidden: list[str], label_rate: float, seed: int) -> tuple[Dataset, Split]:
-    """Return the graph and a split that hides the given sections, or three that are drawn with `seed`."""
-    from unseen.data.datasets import load_dataset
-    from unseen.splits import completely_imbalanced_split, random_unseen_sets
-
-    data = load_dataset("debian")
-    unseen = hidden or random_unseen_sets(data.labels, 3, 1, random_state=seed)[0]
-    return data, completely_imbalanced_split(
-        data.labels, label_rate=label_rate, unseen=unseen, random_state=seed
-    )
 
 
 def _compare_methods(data: Dataset, split: Split, folder: Path, seed: int) -> dict[str, dict[str, float]]:
@@ -141,7 +134,7 @@ def _compare_methods(data: Dataset, split: Split, folder: Path, seed: int) -> di
     return runs
 
 
-def _describe_task(data: Dataset, split: Split) -> str:
+def _describe_task(data: Dataset, split: Split) -> list[str]:
     graph = data.graph
     story = (
         f"This graph has {graph.n_nodes:,} Debian packages, {graph.n_edges:,} dependencies between them, and the "
@@ -149,39 +142,32 @@ def _describe_task(data: Dataset, split: Split) -> str:
         f"labels {len(split.seen_labels.labelled)} packages and hides these sections from the labels: "
         f"{', '.join(split.unseen)}."
     )
-    return "\n".join(
-        [*textwrap.wrap(story, WIDTH), "", "1. What do the labels miss? (unseen discover)", "", ""]
-    )
+    return [*textwrap.wrap(story, WIDTH), "", "1. What do the labels miss? (unseen discover)", ""]
 
 
-def _describe_findings(found: Discovery, truth: Truth, data: Dataset) -> str:
+def _describe_findings(found: Discovery, truth: Truth, data: Dataset) -> list[str]:
     """Return the estimates beside the truth, and the sections that each candidate class really consists of."""
     if found.self_test.failed:
-        return "\n".join([*textwrap.wrap(found.self_test.verdict, WIDTH), "", ""])
-    count = found.count
+        return [*textwrap.wrap(found.self_test.verdict, WIDTH), ""]
+    count, expected = found.count, f"about {found.coverage.expected_unseen:,.0f}"
     between = "" if count.low == count.high else f" ({count.low} to {count.high})"
-    estimates = [
-        [
-            "packages of hidden sections",
-            f"about {found.coverage.expected_unseen:,.0f}",
-            f"{truth.n_hidden:,}",
-        ],
-        ["hidden sections", f"{count.best}{between}", str(truth.n_classes)],
+    estimates: list[list[Any]] = [
+        ["packages of hidden sections", expected, f"{truth.n_hidden:,}"],
+        ["hidden sections", f"{count.best}{between}", truth.n_classes],
     ]
-    sections = data.labels.to_lists()
-    candidates = []
+    sections, candidates = data.labels.to_lists(), []
     for each in found.classes:
         true = Counter(name for node in each.members for name in sections[node]).most_common(2)
-        words = ", ".join(each.caption[:4])
-        candidates.append([each.group, f"{each.size:,}", words, ", ".join(f"{name} {n}" for name, n in true)])
+        names = ", ".join(f"{name} {n}" for name, n in true)
+        candidates.append([each.group, f"{each.size:,}", ", ".join(each.caption[:4]), names])
     tables = [
         align_table(["", "found", "truth"], estimates),
         align_table(["candidate class", "packages", "typical words", "true sections"], candidates, left=4),
     ]
-    return "\n".join([*(textwrap.indent(table, "  ") for table in tables), truth.summary(), "", ""])
+    return [*(textwrap.indent(table, "  ") for table in tables), truth.summary(), ""]
 
 
-def _describe_comparison(runs: dict[str, dict[str, float]], data: Dataset, split: Split) -> str:
+def _describe_comparison(runs: dict[str, dict[str, float]], data: Dataset, split: Split) -> list[str]:
     """Return the table of scores, and in words only what these scores show."""
     task = (
         "Each method learns an embedding from the same labels. A linear classifier then gets "
@@ -193,23 +179,18 @@ def _describe_comparison(runs: dict[str, dict[str, float]], data: Dataset, split
         [METHODS[name], f"{run['seen_f1']:.2f}", f"{run['unseen_f1']:.2f}", f"{run['seconds']:.1f}"]
         for name, run in runs.items()
     ]
-    lines = [
-        "2. Which embedding keeps the hidden sections apart? (unseen embed)",
-        "",
-        *textwrap.wrap(task, WIDTH),
-        "",
-        textwrap.indent(align_table(header, rows), "  "),
-    ]
+    lines = ["2. Which embedding keeps the hidden sections apart? (unseen embed)", ""]
+    lines += [*textwrap.wrap(task, WIDTH), "", textwrap.indent(align_table(header, rows), "  ")]
     missing = [METHODS[name].partition(",")[0] for name in METHODS if name not in runs]
     if missing:
         verb = "needs" if len(missing) == 1 else "need"
         lines += [f"{' and '.join(missing)} {verb} torch; {install_hint('neural')}", ""]
-    return "\n".join(lines) + "\n"
+    return lines
 
 
-def _describe_next_steps() -> str:
+def _describe_next_steps() -> list[str]:
     """Return the commands for one's own files; the first line is for those who have not activated the environment."""
     activate = Path(sys.prefix) / "bin" / "activate"
     is_needed = shutil.which("unseen") is None and activate.exists()
     first = f"  . {shlex.quote(str(activate))}\n" if is_needed else ""
-    return f"3. Your own files\n\n{first}{OWN_FILES}\n"
+    return ["3. Your own files", "", f"{first}{OWN_FILES}"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from unseen.cli import options
 from unseen.cli.inputs import NewClasses, Search
-from unseen.cli.output import tell_output
+from unseen.cli.output import log_output
 from unseen.data.files import STANDARD
 from unseen.errors import counted
 
@@ -37,7 +37,7 @@ def discover(
     truth = compare(result, data.labels) if search.hides and data.labels is not None else None
     for path in output or []:
         result.save(path)
-        tell_output(path)
+        log_output(path)
     if search.json:
         report = result.to_json()
         search.print_report(data, report if truth is None else {**report, "truth": truth.to_dict()})

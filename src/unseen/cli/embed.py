@@ -46,25 +46,29 @@ def embed(
     common: options.Common,
 ) -> None:
     """Learn an embedding of the nodes of a graph and write it to a file."""
-    from unseen.data.files import refuse_overwriting, require_writable
     from unseen.data.sources import written_format
 
     if model is not None:
-        _refuse_training_options(context)
-    inputs = [*files.paths(source), model]
-    options.refuse_two_outputs(common.json, output, save_model)
-    written_format(output, "vectors")
-    require_writable(output, example="vectors.parquet")
-    refuse_overwriting(output, inputs)
-    if save_model is not None:
-        if save_model.absolute() == output.absolute():
-            msg = f"--output and --save-model name the same file, {output}; choose different files"
+        sources = {name: context.get_parameter_source(name) for name in TRAINING}
+        flags = [
+            f"--{name.replace('_', '-')}"
+            for name, source_of in sources.items()
+            if source_of and source_of.name == "COMMANDLINE"
+        ]
+        if flags:
+            them = "it" if len(flags) == 1 else "them"
+            msg = f"--model uses a trained model, so {' and '.join(flags)} would change nothing; leave {them} out"
             raise UsageError(msg)
-        refuse_overwriting(save_model, inputs)
-        require_writable(save_model)
+    written_format(output, "vectors")
+    inputs = [*files.paths(source), model]
+    options.check_outputs(common.json, inputs, output, save_model, example="vectors.parquet")
+    if save_model is not None and save_model.absolute() == output.absolute():
+        msg = f"--output and --save-model name the same file, {output}; choose different files"
+        raise UsageError(msg)
     estimator = _make_estimator(learning, common.seed) if model is None else unseen.load_method(model)
-    if save_model is not None and not estimator._traits.can_be_saved:
-        msg = f"--save-model: only methods of the RECT family can be saved, not {estimator._traits.name}"
+    traits = estimator._traits
+    if save_model is not None and not traits.can_be_saved:
+        msg = f"--save-model: only methods of the RECT family can be saved, not {traits.name}"
         raise UsageError(msg)
     from unseen.data.write import check_vectors
 
@@ -81,28 +85,15 @@ def embed(
     if save_model is not None:
         estimator.save(save_model)
     rows, columns = embedding.vectors.shape
-    words = _describe_classes(estimator)
-    log_written(estimator._traits.name, rows, columns, seconds, output)
+    strongest: dict[str, list[tuple[str, float]]] = getattr(estimator, "class_descriptions_", {})
+    words = {name: [word for word, _ in pairs[:N_WORDS]] for name, pairs in strongest.items()}
+    for name, typical in words.items():
+        if typical:
+            logger.info("features typical of class %r: %s", name, ", ".join(typical))
+    log_written(traits.name, rows, columns, seconds, output)
     if common.json:
-        report = {
-            "method": estimator._traits.name,
-            "nodes": rows,
-            "columns": columns,
-            "seconds": round(seconds, 3),
-        }
+        report = {"method": traits.name, "nodes": rows, "columns": columns, "seconds": round(seconds, 3)}
         print_json({**report, "output": str(output), "class_descriptions": words})
-
-
-def _refuse_training_options(context: typer.Context) -> None:
-    sources = {name: context.get_parameter_source(name) for name in TRAINING}
-    names = [name for name, source in sources.items() if source and source.name == "COMMANDLINE"]
-    flags = [f"--{name.replace('_', '-')}" for name in names]
-    if flags:
-        msg = (
-            f"--model uses a trained model, so {' and '.join(flags)} would change nothing; "
-            f"leave {'it' if len(flags) == 1 else 'them'} out"
-        )
-        raise UsageError(msg)
 
 
 def _make_estimator(learning: options.Learning, seed: int) -> Method:
@@ -144,13 +135,3 @@ def _train(
         return embedding
     params: dict[str, Any] = {**embedding.params, "split": record}
     return Embedding(embedding.vectors, embedding.node_ids, embedding.method, params)
-
-
-def _describe_classes(estimator: Method) -> dict[str, list[str]]:
-    """Log and return the strongest features of each class that the method learned from, where features have names."""
-    descriptions: dict[str, list[tuple[str, float]]] = getattr(estimator, "class_descriptions_", {})
-    words = {name: [word for word, _ in strongest[:N_WORDS]] for name, strongest in descriptions.items()}
-    for name, strongest in words.items():
-        if strongest:
-            logger.info("features typical of class %r: %s", name, ", ".join(strongest))
-    return words

@@ -50,14 +50,13 @@ def evaluate(
 
     from unseen.evaluation import ScoreSummary
     from unseen.evaluation import evaluate as score_split
+    from unseen.evaluation.scores import FIGURES
 
     scores = []
-    kind: Any = classifier  # checked by the evaluation
+    settings: dict[str, Any] = {"classifier": classifier, "scale": scale, "random_state": common.seed}
     with progress("splits") as move:
         for k, split in enumerate(all_splits):
-            scores.append(
-                score_split(vectors, truth, split, classifier=kind, scale=scale, random_state=common.seed)
-            )
+            scores.append(score_split(vectors, truth, split, **settings))
             if move:
                 move(k + 1, len(all_splits))
     report: dict[str, Any] = {
@@ -70,8 +69,6 @@ def evaluate(
     if common.json:
         print_json(report)
         return
-    from unseen.evaluation.scores import FIGURES
-
     figures = [name for name in FIGURES if report[name] is not None]
     rows = [[name, f"{report[name]:.4f}", f"{report[name + '_std']:.4f}"] for name in figures]
     rows += [[f"F1 of {name}", f"{value:.4f}", ""] for name, value in report["per_class"].items()]
@@ -105,9 +102,7 @@ def _draw_splits(
             "embed with --label-rate to keep labels apart for the test",
             vectors.method,
         )
-    hidden = options.split_names(unseen)
-    rate = 0.5 if label_rate is None else label_rate
-    return [
-        completely_imbalanced_split(truth, label_rate=rate, unseen=hidden, random_state=seed + k)
-        for k in range(SPLITS if n is None else n)
-    ]
+    rates: dict[str, Any] = {"label_rate": 0.5 if label_rate is None else label_rate}
+    rates["unseen"] = options.split_names(unseen)
+    seeds = range(seed, seed + (SPLITS if n is None else n))
+    return [completely_imbalanced_split(truth, **rates, random_state=each) for each in seeds]

@@ -8,11 +8,8 @@ from typing import Annotated, Literal
 from unseen.cli import options
 from unseen.cli.explore import PageOptions, load_subject
 from unseen.cli.inputs import NewClasses, Search
-from unseen.cli.output import print_json, progress, tell_output
-from unseen.data.files import refuse_overwriting, require_writable
+from unseen.cli.output import log_output, print_json, progress
 from unseen.errors import OutputError, logger
-
-OUTPUT = Path("map.parquet")
 
 
 @options.command
@@ -20,7 +17,7 @@ def export(
     tool: Annotated[Literal["atlas"], "The tool that opens the file: atlas is Embedding Atlas."],
     source: options.Source,
     *,
-    output: Annotated[Path, "File to write (.parquet)."] = OUTPUT,
+    output: Annotated[Path, "File to write (.parquet)."] = Path("map.parquet"),
     shown: PageOptions,
     new: NewClasses,
     search: Search,
@@ -29,8 +26,7 @@ def export(
     if output.suffix.lower() != ".parquet":
         msg = f"cannot write {output}: Embedding Atlas reads Parquet; name a file that ends in .parquet"
         raise OutputError(msg)
-    refuse_overwriting(output, [*search.paths(source), search.embedding])
-    require_writable(output, example=OUTPUT.name)
+    options.check_outputs(False, [*search.paths(source), search.embedding], output, example="map.parquet")
     _, subject = load_subject(search, source, 0, new)
 
     import pyarrow.parquet as pq
@@ -42,7 +38,7 @@ def export(
         table = atlas_table(subject, max_nodes=shown.max_nodes, random_state=search.seed, on_progress=move)
     with atomic_path(output) as temporary:
         pq.write_table(table, temporary)
-    tell_output(output)
+    log_output(output)
     logger.info("open it with: embedding-atlas %s %s", output, FLAGS)
     if search.json:
         print_json({"output": str(output), "nodes": table.num_rows, "columns": table.column_names})

@@ -14,20 +14,16 @@ from unseen.cli import options
 from unseen.cli.inputs import LoadedGraph, NewClasses, Settings, is_dataset
 from unseen.cli.output import align_table, print_json, translate_flags
 from unseen.cli.project import project_options
-from unseen.data.files import STANDARD, refuse_overwriting, require_writable
+from unseen.data.files import STANDARD
 from unseen.data.project import GRAPH, NAME, relative_path, split_type, write_project
 from unseen.errors import InputError, OutputError, UsageError, counted, first_of, logger
 
 if TYPE_CHECKING:
     from unseen.data.pieces import Reader
 
-COLUMNS = {
-    "src": "src",
-    "dst": "dst",
-    "weight": "weight",
-    "node": "node_column",
-    "label": "label_column",
-}
+    Layouts = dict[tuple[str, str], Reader[Any]]
+
+COLUMNS = {"src": "src", "dst": "dst", "weight": "weight", "node": "node_column", "label": "label_column"}
 """What a column is read as, and the option that names the column."""
 
 
@@ -51,8 +47,7 @@ def init(
     if output.exists() and not force:
         msg = f"{output} exists already; --force replaces it, -o writes to another file"
         raise OutputError(msg)
-    refuse_overwriting(output, inputs)
-    require_writable(output, example=NAME)
+    options.check_outputs(False, inputs, output, example=NAME)
     warnings = BufferingHandler(sys.maxsize)
     warnings.setLevel(logging.WARNING)
     logger.addHandler(warnings)
@@ -63,7 +58,7 @@ def init(
         logger.removeHandler(warnings)
     doubts = [warnings.format(record) for record in warnings.buffer]
     doubts += [line for each in layouts.values() if not each.names for line in each.notices]
-    values = _collect_values(source, output.parent, settings, new, _name_columns(layouts))
+    values = _collect_values(source, output.parent, settings, new, layouts)
     write_project(output, values)
     report = {**_describe(data, layouts), "not_sure": list(dict.fromkeys(map(translate_flags, doubts)))}
     if settings.json:
@@ -73,15 +68,16 @@ def init(
     logger.info("written to %s; in its folder, `unseen discover` needs no arguments", output)
 
 
-def _inspect_files(source: str, settings: Settings, data: LoadedGraph) -> dict[tuple[str, str], Reader[Any]]:
+def _inspect_files(source: str, settings: Settings, data: LoadedGraph) -> Layouts:
     """Return how each file was read, by its role and name."""
     from unseen.data.read import inspect_file
     from unseen.data.sources import attribute_source
 
-    paths, labels = settings.feature_files().values(), settings.labels or []
-    roles = [("edges", Path(source)), ("nodes", settings.nodes), *(("features", path) for path in paths)]
+    labels = settings.labels or []
     if not labels and settings.label_column:  # a column of another file, or an attribute of the nodes
         labels = [attribute_source(Path(source), settings.sources()["features"], settings.text)]
+    roles = [("edges", Path(source)), ("nodes", settings.nodes)]
+    roles += [("features", path) for path in settings.feature_files().values()]
     roles += [("text", settings.text), *(("labels", path) for path in labels)]
     layouts = {}
     for role, path in roles:
@@ -92,25 +88,19 @@ def _inspect_files(source: str, settings: Settings, data: LoadedGraph) -> dict[t
     return layouts
 
 
-def _name_columns(layouts: dict[tuple[str, str], Reader[Any]]) -> dict[str, str]:
-    """Return the options for columns whose names are not the usual ones; files must agree on the column of the ids."""
-    names: dict[str, set[str | int]] = {}
-    for layout in layouts.values():
-        for meaning, column in layout.columns.items():
-            names.setdefault(meaning, set()).update([column] if layout.names else [])
-    return {
-        option: str(*names[meaning])
-        for meaning, option in COLUMNS.items()
-        if len(names.get(meaning, ())) == 1 and names[meaning] != {meaning}
-    }
-
-
 def _collect_values(
-    source: str, folder: Path, settings: Settings, new: NewClasses, columns: dict[str, str]
+    source: str, folder: Path, settings: Settings, new: NewClasses, layouts: Layouts
 ) -> dict[str, Any]:
-    """Return the graph and every option that differs from its default, with paths relative to the project file."""
+    """Return the graph and every option that differs from its default, with paths relative to the project file.
+
+    Columns whose names are not the usual ones are options, too; files must agree on the column of the ids.
+    """
     given = {each.name: getattr(group, each.name) for group in (settings, new) for each in fields(group)}
-    given |= columns
+    for meaning, option in COLUMNS.items():
+        readers = [each for each in layouts.values() if meaning in each.columns]
+        names = {each.columns[meaning] for each in readers if each.names}
+        if len(names) == 1 and names != {meaning}:
+            given[option] = str(*names)
     values: dict[str, Any] = {GRAPH: source if is_dataset(source) else Path(source)}
     for key, parameter in project_options().items():
         if key in given and (given[key] != parameter.default or key == "seed"):
@@ -125,7 +115,7 @@ def _collect_values(
     return values
 
 
-def _describe(data: LoadedGraph, layouts: dict[tuple[str, str], Reader[Any]]) -> dict[str, Any]:
+def _describe(data: LoadedGraph, layouts: Layouts) -> dict[str, Any]:
     graph, labels = data.graph, data.labels
     classes = {} if labels is None else dict(zip(labels.classes, labels.counts.tolist(), strict=True))
     return {
@@ -145,11 +135,9 @@ def _describe(data: LoadedGraph, layouts: dict[tuple[str, str], Reader[Any]]) ->
 def _format(report: dict[str, Any]) -> str:
     files = []
     for each in report["files"]:
-        columns = [
-            f"{meaning}: {column if each['header'] else f'column {column + 1}'}"
-            for meaning, column in each["columns"].items()
-        ]
-        files.append([each["file"], each["role"], ", ".join(columns)])
+        columns = each["columns"].items()
+        names = [f"{what}: {name if each['header'] else f'column {name + 1}'}" for what, name in columns]
+        files.append([each["file"], each["role"], ", ".join(names)])
     classes = [f"{name} ({n:,})" for name, n in report["classes"].items()]
     isolated = f", {report['isolated']:,} without an edge" if report["isolated"] else ""
     counts = [

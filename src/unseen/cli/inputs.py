@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
 
 from unseen.cli import options, skip_pandas
 from unseen.cli.options import NAME, As
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from unseen.methods.base import Method
 
 
-@dataclass(frozen=True)
-class LoadedGraph:
+class LoadedGraph(NamedTuple):
     """What a command works on: the graph, its labels if any, and the name to report."""
 
     name: str
@@ -49,7 +48,9 @@ class GraphFiles:
         "File of node features. TYPE=FILE gives those of one node type. Repeatable.",
     ] = None
     text: Annotated[Path | None, "File of texts (node, text), whose words become features."] = None
-    labels: options.LabelFiles = None
+    labels: Annotated[list[Path] | None, "Label file (node, label). Repeat it to combine several files."] = (
+        None
+    )
     header: options.Header = None
     delimiter: options.Delimiter = None
     symmetrize: Annotated[str, As("max|sum|error"), "How to combine repeated edges."] = "max"
@@ -76,9 +77,8 @@ class GraphFiles:
 
     def paths(self, source: str | None) -> list[Path]:
         """Return every file that is read, so that none of them is overwritten."""
-        features = self.feature_files().values()
-        named = [None if source is None else Path(source), self.nodes, *features, self.text]
-        paths = [path for path in (*named, *(self.labels or [])) if path is not None]
+        files = [source, self.nodes, *self.feature_files().values(), self.text, *(self.labels or [])]
+        paths = [Path(path) for path in files if path is not None]
         if sum(str(path) == STANDARD for path in paths) > 1:
             msg = "the standard input (-) can be read only once; name files for the other inputs"
             raise UsageError(msg)
@@ -99,10 +99,10 @@ class GraphFiles:
         return files
 
     def refuse(self, *flags: str, why: str) -> None:
-        """Raise a `UsageError` if one of these options was given; `why` begins with its name."""
+        """Raise a `UsageError` if one of these options was given."""
         for flag in flags:
             if getattr(self, flag):
-                msg = f"--{flag} {why}"
+                msg = f"--{flag} needs an edge file; {why}"
                 raise UsageError(msg)
 
     def sources(self) -> dict[str, Any]:
@@ -121,7 +121,7 @@ class GraphFiles:
         if is_dataset(source):
             from unseen.data.datasets import load_dataset
 
-            why = f"needs an edge file; {source!r} is a data set with its own features and labels"
+            why = f"{source!r} is a data set with its own features and labels"
             self.refuse("nodes", "features", "text", "labels", why=why)
             data = load_dataset(source)
             logger.info("%s: %s, %s", source, data.graph, data.labels)
@@ -139,13 +139,12 @@ class GraphFiles:
         from unseen.data.read import read_labels
         from unseen.graph import Graph
 
-        self.refuse("nodes", "features", why="needs an edge file; name one before --embedding")
-        n = len(embedding.node_ids)
+        self.refuse("nodes", "features", why="name one before --embedding")
+        n, labels = len(embedding.node_ids), None
         nodes = Graph(sp.csr_array((n, n)), node_ids=embedding.node_ids)
-        if not self.labels:
-            return LoadedGraph(path.name, nodes, None)
-        header, delimiter = self.header, options.as_delimiter(self.delimiter)
-        labels = read_labels(self.labels, nodes, header=header, delimiter=delimiter, where="the embedding")
+        if self.labels:
+            given: dict[str, Any] = {"header": self.header, "delimiter": options.as_delimiter(self.delimiter)}
+            labels = read_labels(self.labels, nodes, **given, where="the embedding")
         return LoadedGraph(path.name, nodes, labels)
 
 
@@ -185,9 +184,8 @@ class Hiding:
                 raise InputError(msg)
             visible = data.labels.keep(data.labels.labelled, without=hidden)
         else:
-            split = completely_imbalanced_split(
-                data.labels, label_rate=self.label_rate, unseen=hidden, random_state=seed
-            )
+            rates: dict[str, Any] = {"label_rate": self.label_rate, "unseen": hidden}
+            split = completely_imbalanced_split(data.labels, **rates, random_state=seed)
             visible, record = split.seen_labels, describe_split(split, self.label_rate)
         logger.info(
             "hidden classes: %s; %d of %d labelled nodes are used",
@@ -212,14 +210,15 @@ class VectorSource:
 
     def choose_method(self, seed: int) -> Method | Embedding | None:
         """Return a method, the embedding of a file, or None for the default."""
+        chosen = self.method is not None or bool(self.param)
         if self.embedding is not None:
-            if self.method is not None or self.param:
+            if chosen:
                 msg = (
-                    "`embedding` cannot be combined with `method` or `param`; leave out --method and --param"
+                    "--embedding cannot be combined with --method or --param; leave out --method and --param"
                 )
                 raise UsageError(msg)
             return load_embedding(self.embedding)
-        if self.method is None and not self.param:
+        if not chosen:
             return None
         from unseen.methods.registry import make_method
 
@@ -257,16 +256,13 @@ class NewClasses:
         """Return the arguments that discovery takes."""
         from unseen.data.words import StaticEncoder
 
-        return {
-            "n_classes": self.classes,
-            "names": parse_names(self.name or [], self.names),
-            "encoder": None if self.encoder is None else StaticEncoder.read(self.encoder),
-            "fdr": self.fdr,
-            "rates": self.rates,
-        }
+        names = parse_names(self.name or [], self.names)
+        encoder = None if self.encoder is None else StaticEncoder.read(self.encoder)
+        given = {"n_classes": self.classes, "fdr": self.fdr, "rates": self.rates}
+        return {**given, "names": names, "encoder": encoder}
 
 
-def parse_names(given: Iterable[str], path: str | Path | None = None) -> dict[str, str]:
+def parse_names(entries: Iterable[str], path: str | Path | None = None) -> dict[str, str]:
     """Return names and descriptions, of entries ``NAME: DESCRIPTION`` and of a csv file with these columns.
 
     A name given twice is an error.
@@ -280,7 +276,7 @@ def parse_names(given: Iterable[str], path: str | Path | None = None) -> dict[st
     from unseen.data.sources import find_file
     from unseen.data.text import plain
 
-    entries = [entry.partition(":")[::2] for entry in given]
+    pairs = [entry.partition(":")[::2] for entry in entries]
     if path is not None:
         file = File(find_file(path, "names"), "names")
         rows = csv.DictReader(io.StringIO(plain(file.read(), file.name).decode(), newline=""))
@@ -289,9 +285,9 @@ def parse_names(given: Iterable[str], path: str | Path | None = None) -> dict[st
             there = f"has the columns {', '.join(columns)}" if columns else "is empty"
             msg = f"{file.name} {there}; names are a csv file with the columns name,description"
             raise InputError(msg)
-        entries += [(row["name"] or "", row["description"] or "") for row in rows]
+        pairs += [(row["name"] or "", row["description"] or "") for row in rows]
     names: dict[str, str] = {}
-    for name, description in entries:
+    for name, description in pairs:
         if name.strip() in names:
             msg = f"the name {name.strip()!r} is given twice; put all its words into one description"
             raise InputError(msg)
@@ -334,8 +330,7 @@ class Search(Settings):
         from unseen.discovery.vectors import searched
 
         graph, part, embedding = searched(data.graph, labels, method, self.target, self.seed)
-        is_whole = data.labels is None or labels is data.labels
-        truth = part if is_whole else data.labels.of_nodes(graph.node_ids)  # type: ignore[union-attr]
+        truth = part if data.labels is None or labels is data.labels else data.labels.of_nodes(graph.node_ids)
         return LoadedGraph(data.name, graph, truth), part, embedding
 
     def find_classes(
@@ -350,14 +345,6 @@ class Search(Settings):
         arguments = {"method": method, "random_state": self.seed, **new.arguments()}
         with progress("leaving out each class in turn") as move:
             return discover(data.graph, labels, on_step=move, **arguments)
-
-    def page_options(
-        self, data: LoadedGraph, labels: Labels | None, budget: int, new: NewClasses
-    ) -> dict[str, Any]:
-        """Return the arguments of :func:`unseen.explorer.explore`, without the graph, its labels and the method."""
-        truth = None if labels is data.labels else data.labels
-        own = {"truth": truth, "target": self.target, "budget": budget, "random_state": self.seed}
-        return {**own, **new.arguments()}
 
     def print_report(self, data: LoadedGraph, content: Mapping[str, Any]) -> None:
         """Print the JSON report of a search."""

@@ -12,12 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from unseen.cli import options
-from unseen.cli.explore import BUDGET, PageOptions, find_subject
+from unseen.cli.explore import BUDGET, PageOptions, find_subject, page_arguments
 from unseen.cli.inputs import NewClasses, Search
 from unseen.cli.output import progress, say
 from unseen.cli.suggest import RandomQuestions
 from unseen.errors import UsageError, logger, need_library
-from unseen.ids import as_ids
 from unseen.params import Limits
 
 if TYPE_CHECKING:
@@ -71,10 +70,9 @@ def _choose_file(source: str, save: Path | None, search: Search) -> Path:
     given = search.labels or []
     if save is not None:
         return save
-    if len(given) > 1 or (given and search.hides):
-        why = "labels come from several files"
-        if search.hides:
-            why = "labels are hidden, which must not be lost from their file"
+    if given and (search.hides or len(given) > 1):
+        hidden = "labels are hidden, which must not be lost from their file"
+        why = hidden if search.hides else "labels come from several files"
         msg = f"{why}: name the file for all labels with --save FILE"
         raise UsageError(msg)
     if given:
@@ -92,30 +90,28 @@ def _prepare(
     from unseen.explorer import build_page
     from unseen.explorer.label.store import Store
     from unseen.explorer.subject import UpdateJob
+    from unseen.ids import as_ids
 
     method = search.choose_method(search.seed)
     data = search.load(source)
-    start, _ = search.hide_labels(data, search.seed)
+    start, arguments = page_arguments(search, data, sizes[0], new)
     extras = shown.read(search)
     is_source = path.resolve() in [file.resolve() for file in search.labels or []]
     if path.exists() and not is_source:
         logger.info("%s exists already: its labels are used", path)
     store = Store(path, data.graph.node_ids.tolist(), None if is_source else start, search.reading())
-    labels = store.labels().align_to(data.graph)
-    options = {**search.page_options(data, start, sizes[0], new), "random": sizes[1]}
-    subject = find_subject(data.graph, labels, method, options)
+    labels, arguments = store.labels().align_to(data.graph), {**arguments, "random": sizes[1]}
+    subject = find_subject(data, labels, method, arguments)
     doubts = doubts_of(data.graph, labels, subject.embedding, search.seed)
+    subject = replace(subject, doubts=doubts, **extras)
+    title, seed = f"{data.name}: what do the labels miss?", search.seed
     with progress("drawing the map") as move:
         page = build_page(
-            replace(subject, doubts=doubts, **extras),
-            title=f"{data.name}: what do the labels miss?",
-            max_nodes=shown.max_nodes,
-            random_state=search.seed,
-            on_progress=move,
+            subject, title=title, max_nodes=shown.max_nodes, random_state=seed, on_progress=move
         )
     # the default method uses no labels, and chooses its smoothing by them
     vectors = None if method is None else subject.embedding
-    return store, page, UpdateJob(data.graph, vectors, as_ids(page["ids"]), options)
+    return store, page, UpdateJob(data.graph, vectors, as_ids(page["ids"]), arguments)
 
 
 def _open_page(url: str, folder: Path | None) -> None:

@@ -20,9 +20,10 @@ def methods(
     """List the methods by the names that `--method` takes, or the parameters of one method."""
     from unseen.methods.registry import all_methods, method_class
 
+    rows: list[dict[str, Any]]
     if name is None:
         header = ["method", "class", "features", "labels", "extra", "what it does"]
-        rows: list[dict[str, Any]] = [
+        rows = [
             {
                 "name": each,
                 "class": cls.__name__,
@@ -33,25 +34,23 @@ def methods(
             }
             for each, cls in all_methods().items()
         ]
+        table = [
+            {**row, **{key: "yes" if row[key] else "" for key in ("features", "labels")}} for row in rows
+        ]
     else:
         header = ["parameter", "default", "allowed", "meaning"]
         rows = [
             {"name": p.name, "default": p.default, "allowed": str(p.allowed), "meaning": p.meaning}
             for p in method_class(name)._parameters.values()
         ]
+        table = [{**row, "default": str(row["default"])} for row in rows]
     if messages.json:
         print_json(rows)
         return
     lines = []
-    for row in rows:
-        *cells, meaning = [_as_cell(value, column) for column, value in row.items()]
+    for row in table:
+        *cells, meaning = (value.replace("``", "") for value in row.values())
         for line in textwrap.wrap(meaning, MEANING_WIDTH) or [""]:
             lines.append([*cells, line])
             cells = [""] * len(cells)  # the next lines have the rest of the meaning
     print_table(header, lines, left=len(header))
-
-
-def _as_cell(value: Any, column: str) -> str:
-    if column in ("features", "labels"):
-        return "yes" if value else ""
-    return value.replace("``", "") if isinstance(value, str) else repr(value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, get_type_hints
@@ -38,7 +38,6 @@ class As:
 
 NAME = As("NAME")
 Source = Annotated[str, "An edge file, or the name of a data set (see `unseen datasets`)."]
-LabelFiles = Annotated[list[Path] | None, "Label file (node, label). Repeat it to combine several files."]
 Header = Annotated[bool | None, "Whether text files begin with column names. Default: detected."]
 Delimiter = Annotated[
     str | None, As("CHAR"), "Character between the columns of text files. Default: detected."
@@ -48,16 +47,14 @@ Project = Annotated[
     As("[FILE]"),
     "Project file to use, also where a graph is given. Default: unseen.toml, where no graph is given.",
 ]
-Dim = Annotated[int | None, Limits(1), "Number of dimensions of the embedding."]
+Output = Annotated[Path | None, "Output file (.csv, .tsv, .parquet or .json); - writes csv to stdout."]
 Epochs = Annotated[int | None, Limits(0), "Number of training epochs."]
 Param = Annotated[
     list[str] | None, As("NAME=VALUE"), "Another parameter, see `unseen methods NAME`. Repeatable."
 ]
-Device = Annotated[str | None, As("auto|cpu|cuda|cuda:1"), "Device to train on; cuda:1 is the second GPU."]
 Threads = Annotated[int | None, Limits(1), "Number of threads."]
 Scratch = Annotated[Path | None, "Folder for arrays that do not fit in memory."]
 Force = Annotated[bool, "Start even if the memory is estimated to be too small."]
-TableFile = Annotated[Path | None, "Output file (.csv, .tsv, .parquet or .json); - writes csv to stdout."]
 
 
 @dataclass(frozen=True)
@@ -87,9 +84,11 @@ class Learning:
     heading: ClassVar[str] = "Learning"
 
     method: Annotated[str | None, "Method, see `unseen methods`. Default: rect-plus."] = None
-    dim: Dim = None
+    dim: Annotated[int | None, Limits(1), "Number of dimensions of the embedding."] = None
     epochs: Epochs = None
-    device: Device = None
+    device: Annotated[
+        str | None, As("auto|cpu|cuda|cuda:1"), "Device to train on; cuda:1 is the second GPU."
+    ] = None
     param: Param = None
 
 
@@ -104,6 +103,19 @@ def refuse_two_outputs(json: bool, *outputs: Path | None) -> None:
     if count > 1 or (count and json):
         msg = "only one result can go to the standard output: leave out --json, or name a file instead of -"
         raise UsageError(msg)
+
+
+def check_outputs(
+    json: bool, inputs: Iterable[object], *outputs: Path | None, example: str | None = None
+) -> None:
+    """Raise the error that writing these files would end in, before any work; `inputs` are files that are read."""
+    from unseen.data.files import refuse_overwriting, require_writable
+
+    refuse_two_outputs(json, *outputs)
+    read = list(inputs)
+    for path in filter(None, outputs):
+        refuse_overwriting(path, read)
+        require_writable(path, example=example)
 
 
 def split_names(value: str | None) -> list[str]:
@@ -153,14 +165,14 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
     parameters: dict[str, inspect.Parameter] = {}
     headings: dict[str, str] = {}
     for parameter in inspect.signature(function).parameters.values():
-        group = groups.get(parameter.name)
-        if group is None:
-            is_argument = parameter.kind is not inspect.Parameter.KEYWORD_ONLY
-            parameters[parameter.name] = _for_typer(parameter, hints[parameter.name], is_argument=is_argument)
+        if parameter.name not in groups:
+            parameters[parameter.name] = _for_typer(parameter, hints[parameter.name])
             continue
+        group = groups[parameter.name]
         annotations = get_type_hints(group, include_extras=True)
         for each in inspect.signature(group).parameters.values():
-            parameters[each.name] = _for_typer(each, annotations[each.name], is_argument=False)
+            option = each.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+            parameters[each.name] = _for_typer(option, annotations[each.name])
             owner = next(cls for cls in group.__mro__ if each.name in vars(cls).get("__annotations__", {}))
             headings[each.name] = owner.heading
 
@@ -179,8 +191,9 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
     return call
 
 
-def _for_typer(parameter: inspect.Parameter, hint: Any, *, is_argument: bool) -> inspect.Parameter:
+def _for_typer(parameter: inspect.Parameter, hint: Any) -> inspect.Parameter:
     """Return a parameter with the annotation that typer reads, made of its limits and its meaning."""
+    is_argument = parameter.kind is not inspect.Parameter.KEYWORD_ONLY
     parameter = parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hint)
     if not any(isinstance(note, str) for note in getattr(hint, "__metadata__", ())):
         return parameter  # typer's own, such as the context

@@ -7,7 +7,7 @@ import logging
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -77,7 +77,7 @@ def set_level(level: int) -> None:
     logger.setLevel(level)
 
 
-def tell_output(path: Path, what: str = "") -> None:
+def log_output(path: Path, what: str = "") -> None:
     """Log where a result was written, unless that is the standard output."""
     if str(path) != "-":
         logger.info("%swritten to %s", what, path)
@@ -88,37 +88,34 @@ def print_json(value: Any) -> None:
     sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False) + "\n")
 
 
-def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> None:
+def print_table(header: Sequence[str], rows: Iterable[Sequence[Any]], *, left: int = 1) -> None:
     """Write aligned columns to stdout; the first `left` columns are text, the others numbers."""
     sys.stdout.write(align_table(header, rows, left=left))
 
 
-def print_rows(columns: Sequence[str], rows: Sequence[Mapping[str, Any]], *, left: int) -> None:
-    """Write the same of dictionaries; decimals have three digits, and None is an empty cell."""
+def align_table(header: Sequence[str], rows: Iterable[Sequence[Any]], *, left: int = 1) -> str:
+    """Return a table of cells in aligned columns, the first `left` of them words, the others numbers.
 
-    def shown(value: Any) -> str:
-        return "" if value is None else f"{value:.3f}" if isinstance(value, float) else str(value)
-
-    print_table(columns, [[shown(row[name]) for name in columns] for row in rows], left=left)
-
-
-def align_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> str:
-    """Return a table of text cells in aligned columns, the first `left` of them words, the others numbers.
+    Decimals have three digits, and None is an empty cell.
 
     Examples
     --------
-    >>> print(align_table(["method", "F1"], [["rect", ".750"], ["gcn", ".600"]]), end="")
-    method    F1
-    rect    .750
-    gcn     .600
+    >>> print(align_table(["method", "F1"], [["rect", 0.75], ["gcn", None]]), end="")
+    method     F1
+    rect    0.750
+    gcn
     """
+    texts = [
+        ["" if cell is None else f"{cell:.3f}" if isinstance(cell, float) else str(cell) for cell in row]
+        for row in [header, *rows]
+    ]
     # a line break would end the row
-    table = [[" ".join(cell.split()) for cell in row] for row in [header, *rows]]
-    widths = [max(len(row[k]) for row in table) for k in range(len(header))]
+    table = [[" ".join(text.split()) for text in row] for row in texts]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     lines = []
     for row in table:
         places = enumerate(zip(row, widths, strict=True))
-        cells = [cell.ljust(width) if k < left else cell.rjust(width) for k, (cell, width) in places]
+        cells = [text.ljust(width) if k < left else text.rjust(width) for k, (text, width) in places]
         lines.append("  ".join(cells).rstrip())
     return "\n".join(lines) + "\n"
 
@@ -132,19 +129,14 @@ def progress(what: str) -> Iterator[Callable[..., None] | None]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.fields[count]}"),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(elapsed_when_finished=True),
-    )
+    count, left = TextColumn("{task.fields[count]}"), TimeRemainingColumn(elapsed_when_finished=True)
+    columns = TextColumn("{task.description}"), BarColumn(), count, TimeElapsedColumn(), left
     terminal = Console(stderr=True)
     with Progress(*columns, console=terminal, transient=True, speed_estimate_period=DAY) as bar:
         task = bar.add_task(what, total=None, count="")
 
         def move(done: int, total: int, failed: int = 0) -> None:
-            count = f"{done}/{total}" + (f" {failed} failed" if failed else "")
-            bar.update(task, completed=done, total=total, count=count)
+            shown = f"{done}/{total}" + (f" {failed} failed" if failed else "")
+            bar.update(task, completed=done, total=total, count=shown)
 
         yield move

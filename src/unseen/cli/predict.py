@@ -4,23 +4,27 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from unseen.cli import options
 from unseen.cli.inputs import NewClasses, Search
-from unseen.cli.output import tell_output
+from unseen.cli.output import log_output
 from unseen.data.files import STANDARD
 from unseen.errors import logger
 
-NodeTable = Annotated[
-    Path | None,
-    "Output file: .csv, .tsv, .parquet, .json, .graphml, or a database (.db, .sqlite, .duckdb) that gets a table; "
-    "- writes csv to stdout.",
-]
-
 
 @options.command
-def predict(source: options.Source, *, output: NodeTable = None, new: NewClasses, search: Search) -> None:
+def predict(
+    source: options.Source,
+    *,
+    output: Annotated[
+        Path | None,
+        "Output file: .csv, .tsv, .parquet, .json, .graphml, or a database (.db, .sqlite, .duckdb) that gets a table; "
+        "- writes csv to stdout.",
+    ] = None,
+    new: NewClasses,
+    search: Search,
+) -> None:
     """Write a class for every node: its label, the labelled class that fits best, or a candidate class."""
     data, labels, method = search.load_search(source, output, every_node=True)
 
@@ -39,8 +43,9 @@ def predict(source: options.Source, *, output: NodeTable = None, new: NewClasses
         is_network = Path(source).suffix.lower() == NETWORK
         write_predictions(output or STANDARD, table, Path(source) if is_network else data.graph)
     if output is not None:
-        tell_output(output)
+        log_output(output)
     if search.json:
-        counts_of = {"status": dict(statuses), "classes": dict(Counter(table["class"].to_pylist()))}
-        rows = {"predictions": table.to_pylist()} if output is None else {"output": str(output)}
-        search.print_report(data, {**counts_of, **rows})
+        classes = Counter(table["class"].to_pylist())
+        report: dict[str, Any] = {"status": dict(statuses), "classes": dict(classes)}
+        report |= {"predictions": table.to_pylist()} if output is None else {"output": str(output)}
+        search.print_report(data, report)

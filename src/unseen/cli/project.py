@@ -14,8 +14,6 @@ from unseen.data.project import GRAPH, NAME, Project, read_project
 from unseen.errors import InputError, UsageError
 from unseen.params import Parameter
 
-OUTPUTS = {"embed": "vectors.parquet"}
-"""Where a command writes that needs an output, if neither the command line nor a default says it."""
 REPLACED = {
     "source": ("src", "dst", "weight", "edges_table"),
     "labels": ("label_column",),
@@ -65,12 +63,8 @@ def find_project(given: Mapping[str, Any], *, needs_graph: bool) -> Project | No
     return None
 
 
-def project_defaults(
-    project: Project | None, given: Mapping[str, Any], command: str | None
-) -> dict[str, Any]:
+def project_defaults(project: Project, given: Mapping[str, Any], command: str | None) -> dict[str, Any]:
     """Return the values that options of a command have if the command line does not give them."""
-    if project is None:
-        return {}
     values = {"source" if key == GRAPH else key: value for key, value in project.values.items()}
     typed = {name for name, value in given.items() if value}
     replaced = {other for name in typed for other in REPLACED.get(name, ())}
@@ -78,4 +72,4 @@ def project_defaults(
     if own_files and own_files <= typed:
         replaced.add("node_column")
     values = {key: value for key, value in values.items() if key not in replaced}
-    return values | ({"output": OUTPUTS[command]} if command in OUTPUTS else {})
+    return values | ({"output": "vectors.parquet"} if command == "embed" else {})  # it needs an output

@@ -59,19 +59,10 @@ def scale(
         logger.warning("--epochs has no effect: %s is not trained", method)
     params = options.parse_parameters(learning.param, method, **flags)
     with connect(timeout) as comm:
-        train(
-            parts,
-            output,
-            comm,
-            method=method,
-            params=params,
-            seed=common.seed,
-            checkpoint_every=checkpoint_every,
-            threads=common.threads,
-            scratch=scratch,
-            force=force,
-            on_end=print_json if common.json else None,
-        )
+        machine: dict[str, Any] = {"threads": common.threads, "scratch": scratch, "force": force}
+        report = print_json if common.json else None
+        learned: dict[str, Any] = {"method": method, "params": params, "seed": common.seed}
+        train(parts, output, comm, **learned, **machine, checkpoint_every=checkpoint_every, on_end=report)
 
 
 def main(argv: list[str]) -> int:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from unseen.cli import options
 from unseen.cli.inputs import Search
-from unseen.cli.output import print_rows, progress, tell_output
+from unseen.cli.output import log_output, print_table, progress
 from unseen.errors import counted
 from unseen.params import Limits
 
@@ -33,22 +33,20 @@ def suggest(
     from unseen.discovery.save import save_suggestions
     from unseen.discovery.suggest import suggest as choose
 
+    settings: dict[str, Any] = {
+        "budget": budget,
+        "random": random,
+        "method": method,
+        "random_state": search.seed,
+    }
     with progress("leaving out each class in turn") as move:
-        suggestions = choose(
-            data.graph,
-            labels,
-            budget=budget,
-            random=random,
-            method=method,
-            random_state=search.seed,
-            on_step=move,
-        )
+        suggestions = choose(data.graph, labels, **settings, on_step=move)
     if output is not None:
         save_suggestions(suggestions, output)
-        tell_output(output, f"{counted(len(suggestions), 'node')} ")
+        log_output(output, f"{counted(len(suggestions), 'node')} ")
     rows = [each.to_dict() for each in suggestions]
     if search.json:
         search.print_report(data, {"suggestions": rows})
     elif output is None:
         columns = ["node", "group", "likely_class", "reason", "unseen_probability"]
-        print_rows(columns, rows, left=4)
+        print_table(columns, [[row[name] for name in columns] for row in rows], left=4)
