@@ -103,8 +103,8 @@ def some_labels(updater: Updater) -> unseen.Labels:
 
 def run_update(updater: Updater) -> dict[str, object]:
     assert updater.start(some_labels(updater), {})
-    wait_for(lambda: not updater.state()["running"], "the update")
-    return updater.state()
+    wait_for(lambda: not updater.progress["running"], "the update")
+    return updater.progress
 
 
 def held(process: int | str) -> tuple[int, int]:
@@ -136,8 +136,8 @@ def test_a_killed_worker_is_replaced_and_the_next_update_ends(updater: Updater) 
         first = updater._process.pid
         assert updater.start(some_labels(updater), {})
         os.kill(first, signal.SIGKILL)
-        wait_for(lambda: not updater.state()["running"], "the update")
-        assert "update again" in str(updater.state()["error"])
+        wait_for(lambda: not updater.progress["running"], "the update")
+        assert "update again" in str(updater.progress["error"])
         assert run_update(updater)["error"] is None
         assert updater._process.pid != first
         wait_for(lambda: held("self")[1] <= files + 1, "files to be closed")
