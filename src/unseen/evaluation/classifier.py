@@ -117,7 +117,7 @@ def _best_candidate(
     solution = None
     for c in GRID:
         solution = problem.solve(c * unit, start=solution, tol=CHOICE_TOL)
-        scores = single.scores(solution)
+        scores = single.rows @ solution
         scores[:, unknown] = -np.inf
         predicted = np.zeros_like(truth)
         for fold, rows in enumerate(held):
@@ -203,13 +203,7 @@ class RBFClassifier:
     def scores(self, vectors: Any) -> Array:
         """Return the decision values of every row and class."""
         kernel = _rbf_kernel(vectors, self.training)
-        columns = [
-            machine.decision_function(kernel)
-            if hasattr(machine, "decision_function")
-            else np.full(vectors.shape[0], machine)
-            for machine in self.machines
-        ]
-        return np.column_stack(columns)
+        return np.column_stack([score(kernel) for score in self.machines])
 
 
 def train_rbf(vectors: Any, truth: Mask, C: float | None = None) -> RBFClassifier:
@@ -233,9 +227,10 @@ def train_rbf(vectors: Any, truth: Mask, C: float | None = None) -> RBFClassifie
     machines: list[Any] = []
     for column in truth.T:
         if column.all() or not column.any():  # nothing to tell apart: always or never this class
-            machines.append(1.0 if column.any() else -np.inf)
+            score = 1.0 if column.any() else -np.inf
+            machines.append(lambda kernel, score=score: np.full(len(kernel), score))
         else:
-            machines.append(SVC(C=penalty, kernel="precomputed").fit(kernel, column))
+            machines.append(SVC(C=penalty, kernel="precomputed").fit(kernel, column).decision_function)
     return RBFClassifier(tuple(machines), vectors, penalty)
 
 
@@ -244,5 +239,4 @@ def _rbf_kernel(vectors: Any, others: Any) -> Array:
     from sklearn.metrics.pairwise import rbf_kernel
 
     # the default of gamma is 1 / columns; in float32 single predictions change
-    kernel: Array = rbf_kernel(vectors.astype(np.float64), others.astype(np.float64))
-    return kernel
+    return np.asarray(rbf_kernel(vectors.astype(np.float64), others.astype(np.float64)))

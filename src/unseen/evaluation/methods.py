@@ -124,24 +124,32 @@ def fit_and_evaluate(
     check_labels_and_split(labels, split)
     settings = _list_settings(method, param_grid or {})
     check_argument("n_refits", n_refits, int | None, Limits(1))
-    scale = bool(options.get("scale"))
+    scale, seen = bool(options.get("scale")), split.seen_labels
     run = Run(shared=Shared(graph) if shared is None else shared)
-    folds = _cut_folds(labels, split.seen_labels, split.train, n_folds, random_state)[:n_refits]
-    choice = _Choice(method, graph, labels, split.seen_labels, folds, scale, run)
-    setting = choice.choose_setting(settings, hide_classes, random_state)
+    folds = _cut_folds(labels, seen, split.train, n_folds, random_state)[:n_refits]
+    choice, setting = _Choice(method, graph, folds, scale, run), settings[0]
     if len(settings) > 1:
+        if len(seen.labelled) < 2:
+            msg = (
+                f"choosing a setting needs at least two nodes of seen classes in L, got {len(seen.labelled)}"
+            )
+            raise InputError(msg)
+        hiding = _hide_classes(folds, random_state) if hide_classes else folds
+        figures = [max(choice.score_candidates(each, seen, hiding), default=-1.0) for each in settings]
+        setting = settings[int(np.argmax(figures))]
         logger.info("%s: %s chosen inside the seen labels", method._traits.name, setting)
     if not method._traits.uses_labels:
-        embedding = _embed(method, setting, graph, None, run)
+        embedding = choice.embed(setting, None)
     else:  # C is chosen on refits that lack a fold's labels
-        model = copy_unfitted(method, **setting)._fit_run(graph, split.seen_labels, run)
+        model = copy_unfitted(method, **setting)._fit_run(graph, seen, run)
         embedding = model.embedding_
         # vectors that labels only chose have seen none, and the classifier may choose C on them as they are
         chosen_alone = method._traits.labels_choose_params and len(settings) == 1
-        if options.get("classifier", "linear") == "linear" and options.get("C") is None and not chosen_alone:
-            candidate = choice.choose_candidate({**setting, **model._chosen_params()})
+        usual = options.get("classifier", "linear") == "linear" and options.get("C") is None
+        if usual and folds and not chosen_alone:
+            figures = choice.score_candidates({**setting, **model._chosen_params()}, labels, folds)
             unit = candidate_unit(select_vectors(embedding, labels, split.train, scale=scale))
-            options = {**options, "C": None if candidate is None else candidate * unit}
+            options = {**options, "C": (GRID[int(np.argmax(figures))] if figures else GRID[0]) * unit}
     score = evaluate(embedding, labels, split, random_state=random_state, **options)
     return embedding, replace(score, params=setting)
 
@@ -166,51 +174,28 @@ class _Choice:
 
     method: Method
     graph: Graph
-    labels: Labels
-    seen: Labels
     folds: list[Split]
     scale: bool
     run: Run
     embeddings: dict[str, list[Embedding]] = field(default_factory=dict)
 
-    def choose_setting(
-        self, settings: list[dict[str, Any]], hide_classes: bool, random_state: RandomState
-    ) -> dict[str, Any]:
-        """Return the setting whose best candidate for C has the best mean of micro and macro F1 on the nodes of L'."""
-        if len(settings) == 1:
-            return settings[0]
-        if len(self.seen.labelled) < 2:
-            msg = f"choosing a setting needs at least two nodes of seen classes in L, got {len(self.seen.labelled)}"
-            raise InputError(msg)
-        folds = _hide_classes(self.folds, random_state) if hide_classes else self.folds
-        figures = [
-            max(self._score_candidates(setting, self.seen, folds), default=-1.0) for setting in settings
-        ]
-        best = settings[int(np.argmax(figures))]
-        for other in self.embeddings.keys() - {repr(best)}:
-            del self.embeddings[other]
-        return best
-
-    def choose_candidate(self, setting: dict[str, Any]) -> float | None:
-        """Return the candidate for C, of `GRID`, that is best on L; None where L cannot be cut."""
-        if not self.folds:
-            return None
-        figures = self._score_candidates(setting, self.labels, self.folds)
-        return GRID[int(np.argmax(figures))] if figures else GRID[0]
-
-    def _score_candidates(self, setting: dict[str, Any], labels: Labels, folds: list[Split]) -> list[float]:
+    def score_candidates(self, setting: dict[str, Any], labels: Labels, folds: list[Split]) -> list[float]:
         """Return the `figure_of_merit` of every candidate for C over the labelled rows of held-out folds."""
+        key = repr(setting)
+        embeddings = self.embeddings.get(key) if folds is self.folds else None
+        if embeddings is None:
+            embeddings = [self.embed(setting, fold.seen_labels) for fold in folds]
+        if folds is self.folds:  # both choices, of the setting and of C, look at these
+            self.embeddings[key] = embeddings
         truths, paths = [], []
         labelled = np.diff(labels.indicator.indptr) > 0
-        for fold, embedding in zip(folds, self._embed_folds(setting, folds), strict=True):
+        for fold, embedding in zip(folds, embeddings, strict=True):
             train, test = (rows[labelled[rows]] for rows in (fold.train, fold.test))
             if len(train) and len(test):
                 vectors = select_vectors(embedding, labels, np.r_[train, test], scale=self.scale)
                 truth = labels.indicator[train].toarray()
                 paths.append(scores_along_path(vectors[: len(train)], truth, vectors[len(train) :]))
                 truths.append(labels.indicator[test].toarray())
-        if not paths:
-            return []
         figures = []
         for scores in zip(*paths, strict=True):
             pairs = zip(scores, truths, strict=True)
@@ -218,27 +203,14 @@ class _Choice:
             figures.append(figure_of_merit(np.vstack(truths), np.vstack(predicted)))
         return figures
 
-    def _embed_folds(self, setting: dict[str, Any], folds: list[Split]) -> list[Embedding]:
-        key = repr(setting)
-        if folds is self.folds and key in self.embeddings:
-            return self.embeddings[key]
-        embeddings = [_embed(self.method, setting, self.graph, fold.seen_labels, self.run) for fold in folds]
-        if folds is self.folds:  # both choices, of the setting and of C, look at these
-            self.embeddings[key] = embeddings
-        return embeddings
-
-
-def _embed(
-    method: Method, setting: Mapping[str, Any], graph: Graph, labels: Labels | None, run: Run
-) -> Embedding:
-    copy = copy_unfitted(method, **setting)
-    if method._traits.uses_labels or run.shared is None:
-        return copy._fit_run(graph, labels, run).embedding_
-    key = (
-        type(copy),
-        repr(sorted(copy.get_params(deep=False).items())),
-    )  # one fit serves all folds and splits
-    return run.shared.once(key, lambda: copy._fit_run(graph, None, run).embedding_)
+    def embed(self, setting: dict[str, Any], labels: Labels | None) -> Embedding:
+        """Return the vectors of a setting; without a use for labels one fit serves all folds and splits."""
+        copy = copy_unfitted(self.method, **setting)
+        if self.method._traits.uses_labels:
+            return copy._fit_run(self.graph, labels, self.run).embedding_
+        key = type(copy), repr(sorted(copy.get_params(deep=False).items()))
+        assert self.run.shared is not None
+        return self.run.shared.once(key, lambda: copy._fit_run(self.graph, None, self.run).embedding_)
 
 
 def _cut_folds(

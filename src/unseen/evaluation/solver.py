@@ -77,11 +77,6 @@ class Design:
         columns = self.columns.astype(dtype) if sp.issparse(rows) else rows.T
         return replace(self, rows=rows, columns=columns, curvature=self.curvature.astype(dtype))
 
-    def scores(self, solution: Array) -> Array:
-        """Return x w for every row and every column of `solution`."""
-        scores: Array = self.rows @ solution
-        return scores
-
     def weights(self, solution: Array) -> Array:
         """Return the solution in the input's columns, the intercept in the last row."""
         return solution if self.rotation is None else np.asarray(self.rotation @ solution)
@@ -148,7 +143,7 @@ class Problem:
         point = np.zeros((self.design.width, k)) if start is None else start
         solution = np.array(point, dtype=self.signs.dtype)
         with _blas_context(self.signs.size * self.design.width):
-            state = _State.at(self.signs, self.used, solution, self.design.scores(solution), C)
+            state = _State.at(self.signs, self.used, solution, self.design.rows @ solution, C)
             live = np.arange(k)
             preconditioner = _Preconditioner(self.design, C, self.grams)
             for _ in range(MAX_NEWTON):
@@ -166,9 +161,7 @@ class Problem:
         return solution
 
 
-@functools.cache
-def _blas() -> Any:
-    return ThreadpoolController()
+_find_blas = functools.cache(ThreadpoolController)
 
 
 @contextmanager
@@ -177,7 +170,8 @@ def _blas_context(work: int) -> Iterator[None]:
 
     Some BLAS kernels raise the flag "invalid" for entries that they load but do not use.
     """
-    with _blas().limit(limits=1 if work < THREADED else None, user_api="blas"), np.errstate(invalid="ignore"):
+    limits = 1 if work < THREADED else None
+    with _find_blas().limit(limits=limits, user_api="blas"), np.errstate(invalid="ignore"):
         yield
 
 
@@ -265,22 +259,22 @@ def _newton_step(
     design: Design, state: _State, C: float, preconditioner: _Preconditioner, groups: Array
 ) -> tuple[Array, Array]:
     """Return the step of each column and the decrease of the objective that it promises."""
-    stiff = np.array([group in preconditioner.stiff for group in groups])
+    stiff = np.isin(groups, list(preconditioner.stiff))
     if not stiff.any():
         return _solve_by_gradients(design, state, C, preconditioner, groups)
     step, decrease = np.zeros_like(state.point), np.zeros_like(state.value)
     step[:, stiff], decrease[stiff] = _solve_by_rows(design, state.columns(stiff), C)
     if not stiff.all():
         easy = ~stiff
-        rest = _solve_by_gradients(design, state.columns(easy), C, preconditioner, groups[easy])
-        step[:, easy], decrease[easy] = rest
+        parts = _solve_by_gradients(design, state.columns(easy), C, preconditioner, groups[easy])
+        step[:, easy], decrease[easy] = parts
     return step, decrease
 
 
 def _solve_by_rows(design: Design, state: _State, C: float) -> tuple[Array, Array]:
     """Solve for the steps exactly: H^-1 g = g - x'(I / 2C + x x')^-1 x g over the active rows x."""
     descent: Array = (2 * C) * (design.columns @ state.residual) - state.point
-    inner = design.scores(descent)
+    inner = design.rows @ descent
     outer = np.zeros_like(inner)
     if design.kernel is not None:
         for k in range(inner.shape[1]):
@@ -337,20 +331,20 @@ def _solve_by_gradients(
 
 def _move(design: Design, state: _State, step: Array, C: float) -> _State:
     """Return the state after the step, or after the best part of it where the whole does not lower the objective."""
-    change = design.scores(step)
+    change = design.rows @ step
+
+    def advance(length: Array) -> _State:
+        point, scores = state.point + length * step, state.scores + length * change
+        return _State.at(state.signs, state.used, point, scores, C)
+
     length = np.ones(step.shape[1], step.dtype)
-    new = _advance(state, step, change, length, C)
+    new = advance(length)
     slope = _dots(state.point, step) - 2 * C * _dots(state.residual, change)
     poor = new.value > state.value + 0.1 * slope
-    if poor.any():
-        length[poor] = _best_length(state.columns(poor), step[:, poor], change[:, poor], C)
-        new = _advance(state, step, change, length, C)
-    return new
-
-
-def _advance(state: _State, step: Array, change: Array, length: Array, C: float) -> _State:
-    point, scores = state.point + length * step, state.scores + length * change
-    return _State.at(state.signs, state.used, point, scores, C)
+    if not poor.any():
+        return new
+    length[poor] = _best_length(state.columns(poor), step[:, poor], change[:, poor], C)
+    return advance(length)
 
 
 def _best_length(state: _State, step: Array, change: Array, C: float) -> Array:

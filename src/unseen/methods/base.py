@@ -53,18 +53,6 @@ def warn_no_edges(name: str) -> None:
     logger.warning("%s: the graph has no edges between different nodes, so all vectors are zero", name)
 
 
-def _warn_if_neighbours_differ(name: str, graph: Graph, labels: Labels, run: Run) -> None:
-    """Say, once for all fits that share work, that labels show neighbours to differ."""
-    homophily = measure_homophily(graph, labels)
-    if not homophily.holds:
-        sentence = (
-            f"{name} averages over neighbours, but neighbours differ here: {homophily.share:.0%} of the edges between "
-            f"labelled nodes join the same class, {homophily.expected:.0%} would by chance; rect-plus chooses by the "
-            "labels what to do"
-        )
-        run.once((_warn_if_neighbours_differ, name), lambda: logger.warning(sentence))
-
-
 @dataclass(frozen=True)
 class Traits:
     """What a method is called, what it uses and what it can do, for the code that runs it.
@@ -160,7 +148,8 @@ class Method(Declared):
             msg = f"this {type(self).__name__} is not fitted yet; call fit first"
             raise NotFittedError(msg)
         whole, graph = self._views(graph)
-        columns, fitted = _feature_columns(graph), self.n_features_in_
+        columns = None if graph.features is None else graph.features.shape[1]
+        fitted = self.n_features_in_
         if fitted is not None and columns != fitted and (columns is not None or self._traits.uses_features):
             msg = f"the graph has {columns or 0} features, at fit time there were {fitted}"
             raise InputError(msg)
@@ -218,9 +207,9 @@ class Method(Declared):
             allowed = self._check_labels(graph, labels, this)
             for learnt in [key for key in vars(self) if key.endswith("_") and not key.startswith("_")]:
                 delattr(self, learnt)
-            self.n_features_in_ = _feature_columns(graph)
+            self.n_features_in_ = None if graph.features is None else int(graph.features.shape[1])
             if self._traits.averages_neighbours and this.processes == 1:
-                _warn_if_neighbours_differ(self._name, graph, allowed, this)
+                self._warn_if_neighbours_differ(graph, allowed, this)
             vectors = self._fit(self._scale(graph, this, learn=True), allowed, this)
         self._check_vectors(vectors, graph)
         if isinstance(vectors, np.ndarray):
@@ -229,9 +218,21 @@ class Method(Declared):
         values = {name: value.item() if isinstance(value, np.generic) else value for name, value in given}
         plain = (str, int, float, bool, type(None))
         params = {name: value for name, value in values.items() if isinstance(value, plain)}
-        params["n_components"] = vectors.shape[1]
-        self.embedding_ = Embedding(vectors, graph.node_ids, self._name, params)
+        self.embedding_ = Embedding(
+            vectors, graph.node_ids, self._name, params | {"n_components": vectors.shape[1]}
+        )
         return self
+
+    def _warn_if_neighbours_differ(self, graph: Graph, labels: Labels, run: Run) -> None:
+        """Say, once for all fits that share work, that labels show neighbours to differ."""
+        homophily = measure_homophily(graph, labels)
+        if not homophily.holds:
+            sentence = (
+                f"{self._name} averages over neighbours, but neighbours differ here: {homophily.share:.0%} of the "
+                f"edges between labelled nodes join the same class, {homophily.expected:.0%} would by chance; "
+                "rect-plus chooses by the labels what to do"
+            )
+            run.once(("neighbours differ", self._name), lambda: logger.warning(sentence))
 
     @property
     def _name(self) -> str:
@@ -256,14 +257,28 @@ class Method(Declared):
             features = scale_by_exponent(features, getattr(self, "feature_exponent_", 0))
             if learn and (scale := column_scale(features, run)) is not None:
                 self.feature_scale_ = scale
-                changed, columns = int(np.count_nonzero(scale[1] != 1)), len(scale[1])
-                logger.debug(
-                    "%d of %d feature columns are standardised (dense or negative values)",
-                    changed,
-                    columns,
-                )
+                changed = np.count_nonzero(scale[1] != 1)
+                sentence = "%d of %d feature columns are standardised (dense or negative values)"
+                logger.debug(sentence, changed, len(scale[1]))
             features = standardize(features, getattr(self, "feature_scale_", None))
-        graph = _in_range(graph, run)
+        part = graph if isinstance(graph, GraphPart) else None
+        weights = graph.adjacency.data if part is None else part.adjacency.local.data
+        positive = weights[weights > 0]
+        ends = run.gather(np.array([[positive.min(initial=np.inf), positive.max(initial=0)]], np.float64))
+        least, most = float(ends[:, 0].min()), float(ends[:, 1].max())
+        if most and least / most < WIDEST:
+            msg = (
+                f"edge weights go from {least:g} to {most:g}, which is wider than floating point can work with; "
+                "leave out the smallest, or take their logarithm"
+            )
+            raise InputError(msg)
+        if exponent := scale_exponent(weights, run, *USUAL_WEIGHTS):
+            logger.info("edge weights are scaled by 2^%d for the computation", exponent)
+            scaled = scale_by_exponent(graph.adjacency, exponent)
+            if part is not None:
+                graph = cast(Graph, replace(part, adjacency=scaled))
+            else:
+                graph = Graph(scaled, graph.features, graph.node_ids, graph.feature_names, graph.texts)
         return graph if features is graph.features else graph.with_features(features, graph.feature_names)
 
     def _new_features(self, graph: Graph) -> Features:
@@ -318,31 +333,27 @@ class Method(Declared):
             raise UnseenError(msg)
         with np.errstate(over="ignore"):  # the embedding refuses what is too large
             # nearly always the first rows tell
-            zero = not any(part.astype(np.float32, copy=False).any() for part in (values[:1000], values))
-        if zero and not self._traits.uses_features and graph.isolated.all():
+            if any(part.astype(np.float32, copy=False).any() for part in (values[:1000], values)):
+                return
+        if not self._traits.uses_features and graph.isolated.all():
             warn_no_edges(self._name)
-        if not zero or not self._traits.uses_features or graph.features is None:
+        if not self._traits.uses_features or graph.features is None or not graph.adjacency.nnz:
             return
-        features = numbers_of(graph.features)
-        if features.any() and graph.adjacency.nnz:
+        if largest := np.abs(numbers_of(graph.features)).max(initial=0.0):
             msg = (
-                f"{self._name}: all vectors are zero; the largest feature is {np.abs(features).max():g}, which is too "
-                "small: scale the features to about 1"
+                f"{self._name}: all vectors are zero; the largest feature is {largest:g}, which is too small: scale "
+                "the features to about 1"
             )
             raise UnseenError(msg)
 
     def _components(self, number: int | None, most: int, why: str) -> int:
         """Return how many columns to make: an explicit number must fit, the default is clipped with a notice."""
+        default = self._traits.default_components
         if number is None:
-            if self._traits.default_components > most:
-                logger.info(
-                    "%s: the embedding has %s (the default is %d): %s",
-                    self._name,
-                    counted(most, "dimension"),
-                    self._traits.default_components,
-                    why,
-                )
-            return min(self._traits.default_components, most)
+            if default > most:
+                sentence = "%s: the embedding has %s (the default is %d): %s"
+                logger.info(sentence, self._name, counted(most, "dimension"), default, why)
+            return min(default, most)
         if number > most:
             msg = (
                 f"`n_components` of {type(self).__name__} is {number}, but at most {most} are possible: {why}"
@@ -369,30 +380,3 @@ def copy_unfitted(method: Method, **changes: Any) -> Method:
     """
     parameters: dict[str, Any] = copy.deepcopy(method.get_params(deep=False))
     return type(method)(**{**parameters, **changes})
-
-
-def _feature_columns(graph: Graph) -> int | None:
-    return None if graph.features is None else int(graph.features.shape[1])
-
-
-def _in_range(graph: Graph, run: Run) -> Graph:
-    """Return the graph with weights of an unusual scale multiplied by powers of two."""
-    weights = graph.adjacency.local.data if isinstance(graph, GraphPart) else graph.adjacency.data
-    positive = weights[weights > 0]
-    ends = np.array([[positive.min(initial=np.inf), positive.max(initial=0.0)]], dtype=np.float64)
-    everywhere = run.gather(ends)
-    least, most = float(everywhere[:, 0].min()), float(everywhere[:, 1].max())
-    if most and least / most < WIDEST:
-        msg = (
-            f"edge weights go from {least:g} to {most:g}, which is wider than floating point can work with; "
-            "leave out the smallest, or take their logarithm"
-        )
-        raise InputError(msg)
-    exponent = scale_exponent(weights, run, *USUAL_WEIGHTS)
-    if exponent:
-        logger.info("edge weights are scaled by 2^%d for the computation", exponent)
-        adjacency = scale_by_exponent(graph.adjacency, exponent)
-        if isinstance(graph, GraphPart):
-            return replace(graph, adjacency=adjacency)
-        graph = Graph(adjacency, graph.features, graph.node_ids, graph.feature_names, graph.texts)
-    return graph

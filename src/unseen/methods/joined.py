@@ -67,37 +67,33 @@ class JoinedViews:
 
         With its scale the mean squared distance of the rows of a view from their mean is 1, times its weight squared.
         """
-        run, n = self._run, self._run.count(self.shape[0])
-        squares, sums = self._squares_and_sums(whole=k < self.shape[1])
-        spreads = [
-            squares.diagonal()[place].sum() / n - np.square(sums[place] / n).sum() for place in self.places
-        ]
-        scales = np.array([spread**-0.5 if spread > 1e-12 else 1.0 for spread in spreads]) * weights
-        if k == self.shape[1]:
-            return scales.astype(np.float32), np.eye(k, dtype=np.float32)
-        factors = self._factors(scales)
-        axes = eigh(factors[:, None] * squares * factors)[1][:, ::-1][:, :k]
-        return scales.astype(np.float32), (axes * column_signs(axes, run.solo)).astype(np.float32)
-
-    def _squares_and_sums(self, *, whole: bool) -> tuple[Floats, Floats]:
-        """Return the products of all columns with each other, or with themselves alone, and their sums."""
-        width = self.shape[1]
+        run, n, width = self._run, self._run.count(self.shape[0]), self.shape[1]
+        whole = k < width
 
         def add_up(start: int, stop: int) -> Floats:
+            """Return the products of all columns with each other, or with themselves alone, and their sums."""
             rows = self.read(start, stop)
-            sums = rows.sum(axis=0, dtype=np.float64)
             squares = rows.T @ rows if whole else np.square(rows).sum(axis=0, dtype=np.float64)[None]
-            return np.vstack([squares, sums])
+            return np.vstack([squares, rows.sum(axis=0, dtype=np.float64)])
 
-        total = self._run.sum_blocks(add_up, self.shape[0], np.zeros((width + 1 if whole else 2, width)))
-        return (total[:-1] if whole else np.diag(total[0])), total[-1]
+        nothing = np.zeros((width + 1 if whole else 2, width))
+        *squares, sums = run.sum_blocks(add_up, self.shape[0], nothing)
+        lengths = np.diagonal(squares) if whole else squares[0]
+        spreads = [lengths[place].sum() / n - np.square(sums[place] / n).sum() for place in self.places]
+        scales = np.array([spread**-0.5 if spread > 1e-12 else 1.0 for spread in spreads]) * weights
+        if not whole:
+            return scales.astype(np.float32), np.eye(k, dtype=np.float32)
+        factors = self._repeat(scales)
+        axes = eigh(factors[:, None] * np.array(squares) * factors)[1][:, ::-1][:, :k]
+        return scales.astype(np.float32), (axes * column_signs(axes, run.solo)).astype(np.float32)
 
-    def _factors(self, scales: Array) -> Array:
+    def _repeat(self, scales: Array) -> Array:
+        """Return the scale of every column."""
         return np.repeat(scales, [place.stop - place.start for place in self.places])
 
     def times(self, scales: Singles, mix: Singles) -> Singles:
         """Return the scaled views along the directions of `mix`, on disk if the run has a folder for large arrays."""
-        factors, as_they_are = self._factors(scales), np.array_equal(mix, np.eye(*mix.shape))
+        factors, as_they_are = self._repeat(scales), np.array_equal(mix, np.eye(*mix.shape))
         small = np.ascontiguousarray(factors[:, None] * mix)
         result = self._run.zeros((self.shape[0], mix.shape[1]))
 

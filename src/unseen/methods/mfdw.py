@@ -92,10 +92,10 @@ class MFDW(Method):
         constant = walk.frobenius_squared()
         self.loss_has_constant_ = constant is not None
         if constant is None:
-            logger.info(
-                "%s: the reported J leaves out ||M||^2, a constant that is expensive on a graph with hubs",
-                self._name,
+            sentence = (
+                "%s: the reported J leaves out ||M||^2, a constant that is expensive on a graph with hubs"
             )
+            logger.info(sentence, self._name)
         terms = self._label_terms(adjacency, labels, keys)
         objective = Objective(walk, self.lam, constant=constant or 0.0, **terms)
         key = (MFDW, self.init, self.lam, columns, seed)
@@ -108,15 +108,8 @@ class MFDW(Method):
         if self.solver == "als":
             rounds = partial(alternating, objective, cg_steps=CG_STEPS)
         factors = Factorisation(rounds, begin, resumes=self.solver == "als")
-        history = run.steps(
-            self._name,
-            self.max_iter,
-            factors.training(),
-            callbacks=self.callbacks,
-            tol=self.tol,
-            window=1,
-            start=factors.start,
-        )
+        options: dict[str, Any] = {"callbacks": self.callbacks, "tol": self.tol, "window": 1}
+        history = run.steps(self._name, self.max_iter, factors.training(), start=factors.start, **options)
         self.context_: Singles = factors.state.Ht
         self.loss_history_ = history.losses
         self.n_iter_ = len(history.losses) - 1

@@ -115,22 +115,14 @@ def _load_plugin(entry: EntryPoint) -> type[Method]:
 
 def _modules() -> list[str]:
     """Return the names of all modules of the package and its folders, but for those that begin with ``_``."""
-    folders = {"unseen.methods.": list(methods.__path__)}
-    for module in pkgutil.iter_modules(methods.__path__):
-        if module.ispkg:
-            folders[f"unseen.methods.{module.name}."] = [f"{path}/{module.name}" for path in methods.__path__]
-    modules = [info for prefix, paths in folders.items() for info in pkgutil.iter_modules(paths, prefix)]
+    modules = pkgutil.walk_packages(methods.__path__, "unseen.methods.")
     return [m.name for m in modules if not m.ispkg and not m.name.rpartition(".")[2].startswith("_")]
 
 
 def _classes(module: str) -> list[type[Method]]:
     """Return the methods that a module defines: classes with a name and a summary of their own."""
-    if not module:
-        return []
     from unseen.methods.base import Method
 
-    values = vars(importlib.import_module(module)).values()
-    classes = [value for value in values if isinstance(value, type) and issubclass(value, Method)]
-    return [
-        cls for cls in classes if cls.__module__ == module and "_traits" in vars(cls) and cls._traits.summary
-    ]
+    values = vars(importlib.import_module(module)).values() if module else ()
+    own = [each for each in values if isinstance(each, type) and each.__module__ == module]
+    return [c for c in own if issubclass(c, Method) and "_traits" in vars(c) and c._traits.summary]

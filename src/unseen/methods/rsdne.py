@@ -98,10 +98,8 @@ class RSDNE(MFDW):
     def _label_terms(self, adjacency: Matrix, labels: Labels, keys: Keys) -> dict[str, Any]:
         run = adjacency.run
         if not run.count(len(labels.labelled)):
-            logger.warning(
-                "%s: no node has a label, so the label terms are left out and the result is MFDW's",
-                self._name,
-            )
+            sentence = "%s: no node has a label, so the label terms are left out and the result is MFDW's"
+            logger.warning(sentence, self._name)
             self.alpha_ = 0.0
             return {}
         self.alpha_ = self._weight(adjacency)
@@ -125,20 +123,18 @@ class RSDNE(MFDW):
         total, squares = (np.asarray(part.sum(axis=1), dtype=np.float64) for part in (A, A * A))
         numbers = np.divide(total**2, squares, out=np.zeros_like(total), where=squares > 0)
         neighbours_each = float(run.sum(np.array([numbers.sum()]))[0] / max(run.count(len(numbers)), 1))
-        given = 1.0 if self.alpha is None else self.alpha
+        given, scaled = self.alpha, 1.0 / max(neighbours_each, 1.0)
         if neighbours_each <= MANY_NEIGHBOURS:
-            return given
-        scaled = 1.0 / neighbours_each
-        if self.alpha is None:
-            message = "%s: the graph is dense (%.0f neighbours per node), so `alpha` is %.2g instead of 1"
-            logger.warning(message, self._name, neighbours_each, scaled)
+            return 1.0 if given is None else given
+        dense = f"{self._name}: the graph is dense ({neighbours_each:.0f} neighbours per node)"
+        if given is None:
+            logger.warning("%s, so `alpha` is %.2g instead of 1", dense, scaled)
             return scaled
         if given > 10 * scaled:
-            message = (
-                "%s: the graph is dense (%.0f neighbours per node), where the label terms with `alpha` = %g outweigh "
-                "the graph; `alpha=None` takes %.2g"
+            sentence = (
+                "%s, where the label terms with `alpha` = %g outweigh the graph; `alpha=None` takes %.2g"
             )
-            logger.warning(message, self._name, neighbours_each, given, scaled)
+            logger.warning(sentence, dense, given, scaled)
         return given
 
     def _chooser(self, adjacency: Matrix, groups: Groups, keys: Keys) -> Chooser | None:
@@ -179,10 +175,6 @@ class RSDNELight(RSDNE):
     def _chooser(self, adjacency: Matrix, groups: Groups, keys: Keys) -> Chooser | None:
         if self.intra != "adaptive":
             return super()._chooser(adjacency, groups, keys)
-        candidates = neighbours.Candidates(adjacency.layout, groups, keys, self._count(), adjacency.run)
-        return lambda U: candidates.nearest(U, self.n_neighbors)
-
-    def _count(self) -> int:
         count = 20 * self.n_neighbors if self.n_candidates is None else self.n_candidates
         if count < self.n_neighbors:
             msg = (
@@ -190,4 +182,5 @@ class RSDNELight(RSDNE):
                 "neighbours; give more candidates, or None for 20 times as many"
             )
             raise InputError(msg)
-        return count
+        candidates = neighbours.Candidates(adjacency.layout, groups, keys, count, adjacency.run)
+        return lambda U: candidates.nearest(U, self.n_neighbors)

@@ -7,7 +7,7 @@ H is kept transposed (n x d). Everything is a product of M, a Laplacian or a d x
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -138,27 +138,21 @@ class Factorisation:
         self._begin = lambda: (arrays["U"], arrays["Ht"])
 
 
-class Room:
-    """Three arrays of the size of U that a round needs: allocating them again would cost as much as what fills them."""
-
-    def __init__(self, U: Array) -> None:
-        self.one, self.other, self.residual = (np.empty_like(U) for _ in range(3))
-
-
 def alternating(objective: Objective, U: Array, Ht: Array, *, cg_steps: int) -> Iterator[Iterate]:
     """Yield the start, then rounds of: conjugate gradients for U, a ridge solve for H, neighbours for S.
 
     J never rises.
     """
-    room, walk, run, smoothed = Room(U), objective.walk, objective.run, None
-    MtU, gram_u = walk.rmatmat(U, out=room.one, scratch=room.other), gram(U, run)
+    walk, run, smoothed = objective.walk, objective.run, None
+    room = one, other, _ = [np.empty_like(U) for _ in range(3)]  # getting memory costs as much as filling it
+    MtU, gram_u = walk.rmatmat(U, out=one, scratch=other), gram(U, run)
     while True:
         gram_h = gram(Ht, run)
         smoothing = objective.smoothing(U)
         smoothed = smoothing.apply(U, smoothed)
         yield Iterate(U, Ht, objective.cost(U, Ht, MtU, smoothed, gram_u, gram_h))
         U = u_step(objective, U, Ht, gram_h, smoothing, smoothed, cg_steps, room)
-        MtU, gram_u = walk.rmatmat(U, out=room.one, scratch=room.other), gram(U, run)
+        MtU, gram_u = walk.rmatmat(U, out=one, scratch=other), gram(U, run)
         Ht = ridge(MtU, gram_u, objective.lam, run)
 
 
@@ -170,18 +164,17 @@ def u_step(
     smoothing: Smoothing,
     smoothed: Array,
     cg_steps: int,
-    room: Room | None = None,
+    room: Sequence[Array],
 ) -> Array:
-    """Solve U (HH' + lam I) + alpha (L_s + L_w) U = M H' for U, starting from U.
+    """Solve U (HH' + lam I) + alpha (L_s + L_w) U = M H' for U, starting from U; `room` is written to.
 
     In the eigenvectors of HH' the columns of U do not depend on each other: each has a sparse, positive definite
     system of its own, solved by conjugate gradients with the diagonal as preconditioner.
     """
     values, axes = eigh(gram_h)
     shift = (np.maximum(values, 0.0) + objective.lam).astype(U.dtype)
-    room, run = Room(U) if room is None else room, objective.run
-    turned = times(Ht, axes, run, out=room.one)
-    residual = objective.walk.matmat(turned, out=room.residual, scratch=room.other)
+    run, (one, other, residual) = objective.run, room
+    residual = objective.walk.matmat(times(Ht, axes, run, out=one), out=residual, scratch=other)
     if smoothing.empty:
         return times(residual, (axes / shift).T, run)
     rotated, axes = times(U, axes, run), axes.astype(U.dtype)
@@ -192,18 +185,28 @@ def u_step(
         block -= rotated[start:stop] * shift
 
     run.map_blocks(subtract, len(U))
-    conjugate_gradients(smoothing.apply, shift, smoothing.degree, rotated, residual, cg_steps, room, run)
+    conjugate_gradients(
+        smoothing.apply, shift, smoothing.degree, rotated, residual, cg_steps, (one, other), run
+    )
     return times(rotated, axes.T, run, out=rotated)
 
 
 def conjugate_gradients(
-    apply: Apply, shift: Array, degree: Floats, x: Array, r: Array, steps: int, room: Room, run: Run
+    apply: Apply,
+    shift: Array,
+    degree: Floats,
+    x: Array,
+    r: Array,
+    steps: int,
+    room: tuple[Array, Array],
+    run: Run,
 ) -> None:
     """Improve `x` in place: each column j solves (apply + shift_j I) x_j = b_j, of which `r` is the residual."""
     degree = degree.astype(x.dtype)
-    p, product = room.one, room.other
+    p, product = room
     p.fill(0)
-    ratio = length = np.zeros(x.shape[1], dtype=x.dtype)
+    nothing = np.zeros(x.shape[1])
+    ratio = length = nothing.astype(x.dtype)
 
     def precondition(start: int, stop: int) -> Array:
         return r[start:stop] / (degree[start:stop, None] + shift)
@@ -226,17 +229,13 @@ def conjugate_gradients(
         r[start:stop] -= length * product[start:stop]
         return left(start, stop)
 
-    def add_blocks(function: Callable[[int, int], Floats]) -> Floats:
-        total: Floats = run.total([np.zeros(x.shape[1]), *run.map_blocks(function, len(x))])
-        return total
-
-    before, rz = np.zeros(x.shape[1]), add_blocks(left)
+    before, rz = nothing, run.total([nothing, *run.map_blocks(left, len(x))])
     for _ in range(steps):
-        ratio = _ratio(rz, before).astype(x.dtype)
+        ratio = _divide(rz, before).astype(x.dtype)
         run.map_blocks(turn, len(x))
         product = apply(p, product)
-        length = _ratio(rz, add_blocks(bend)).astype(x.dtype)
-        before, rz = rz, add_blocks(move)
+        length = _divide(rz, run.total([nothing, *run.map_blocks(bend, len(x))])).astype(x.dtype)
+        before, rz = rz, run.total([nothing, *run.map_blocks(move, len(x))])
 
 
 def ridge(product: Array, squares: Floats, lam: float, run: Run) -> Array:
@@ -259,17 +258,22 @@ def gradient_descent(
     smoothed = smoothing.apply(U)
     gram_u, gram_h = gram(U, run), gram(Ht, run)
     state = Iterate(U, Ht, objective.cost(U, Ht, walk.rmatmat(U), smoothed, gram_u, gram_h))
-    rate = rate_h = BOLD_RATE if step == "bold" else first_rate(objective, gram_u, gram_h, smoothing)
+    rate = BOLD_RATE
+    if step == "armijo":  # half of one over a bound of the curvature
+        largest = max(eigh(part)[0][-1] for part in (gram_u, gram_h))
+        degree = run.gather(smoothing.degree.max(keepdims=True)).max()
+        rate = float(0.5 / (largest + objective.lam + 2 * degree))
+    rate_h = rate
     yield state
     while True:
         U, Ht = state.U, state.Ht
-        slope = u_gradient(objective, U, Ht, smoothed, gram_h)
+        slope = gradient(objective, U, gram_h, walk.matmat(Ht), smoothed)
         if step == "armijo":
             bend = float(np.sum(gram(slope, run) * gram_h)) + dot(slope, smoothing.apply(slope), run)
             rate = _armijo(2 * rate, slope, bend, objective.lam, run)
         U = U - U.dtype.type(rate) * slope
         MtU, gram_u = walk.rmatmat(U), gram(U, run)
-        slope = h_gradient(objective, Ht, MtU, gram_u)
+        slope = gradient(objective, Ht, gram_u, MtU)
         if step == "armijo":
             rate_h = _armijo(2 * rate_h, slope, float(np.sum(gram(slope, run) * gram_u)), objective.lam, run)
         Ht = Ht - U.dtype.type(rate_h if step == "armijo" else rate) * slope
@@ -287,28 +291,16 @@ def gradient_descent(
         yield state
 
 
-def u_gradient(objective: Objective, U: Array, Ht: Array, smoothed: Array, gram_h: Floats) -> Array:
-    """Return dJ/dU = 2 (U (HH' + lam I) + alpha (L_s + L_w) U - M H')."""
-    slope = times(U, gram_h + objective.lam * np.eye(len(gram_h)), objective.run)
-    slope -= objective.walk.matmat(Ht)
-    slope += smoothed
+def gradient(
+    objective: Objective, V: Array, squares: Floats, product: Array, smoothed: Array | None = None
+) -> Array:
+    """Return dJ/dU = 2 (U (HH' + lam I) + alpha (L_s + L_w) U - M H'), or that by H', 2 (H' (U'U + lam I) - M'U)."""
+    slope = times(V, squares + objective.lam * np.eye(len(squares)), objective.run)
+    slope -= product
+    if smoothed is not None:
+        slope += smoothed
     slope *= 2
     return slope
-
-
-def h_gradient(objective: Objective, Ht: Array, MtU: Array, gram_u: Floats) -> Array:
-    """Return the transposed dJ/dH = 2 (H' (U'U + lam I) - M'U)."""
-    slope = times(Ht, gram_u + objective.lam * np.eye(len(gram_u)), objective.run)
-    slope -= MtU
-    slope *= 2
-    return slope
-
-
-def first_rate(objective: Objective, gram_u: Floats, gram_h: Floats, smoothing: Smoothing) -> float:
-    """Return a step length that is safe at the start: half of one over a bound of the curvature."""
-    largest = max(eigh(part)[0][-1] for part in (gram_u, gram_h))
-    degree = objective.run.gather(smoothing.degree.max(keepdims=True)).max()
-    return float(0.5 / (largest + objective.lam + 2 * degree))
 
 
 def new_rows(
@@ -334,7 +326,9 @@ def new_rows(
     if alpha:
         right += U.dtype.type(alpha) * walk.symmetric(rotated)
         r = np.where(fixed, 0, right - x * shift) - pull(x)
-        conjugate_gradients(pull, shift, degree, x, r, NEW_ROW_STEPS, Room(x), run)
+        conjugate_gradients(
+            pull, shift, degree, x, r, NEW_ROW_STEPS, (np.empty_like(x), np.empty_like(x)), run
+        )
     return np.where(fixed, U, times(x, axes.T, run))
 
 
@@ -347,7 +341,7 @@ def _armijo(rate: float, slope: Array, bend: float, lam: float, run: Run) -> flo
     return rate
 
 
-def _ratio(a: Floats, b: Floats) -> Floats:
+def _divide(a: Floats, b: Floats) -> Floats:
     """Return a / b, 0 where b is 0: a column that is solved stays as it is."""
     return np.divide(a, b, out=np.zeros_like(a), where=b > 0)
 

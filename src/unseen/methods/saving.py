@@ -65,23 +65,6 @@ def load_method(path: str | PathLike[str]) -> Method:
     file = File(path, "path")
     loaded = load_arrays(file)
     arrays: Arrays = {} if isinstance(loaded, np.ndarray) else loaded
-    about = _about(arrays, path)
-    try:
-        ids = ids_from_arrays(arrays, file)
-        method = _unpack_method(about["fitted"], arrays)
-        fitted = Embedding(arrays["vectors"], ids, method._traits.name, about["reported"])  # type: ignore[arg-type]
-        method.embedding_ = fitted
-    except (KeyError, TypeError, AttributeError, IndexError, RuntimeError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
-        msg = (
-            f"{path}: the model file lacks a part or has one of a wrong kind ({error}); save the model again"
-        )
-        raise InputError(msg) from error
-    return method
-
-
-def _about(arrays: Arrays, path: Path) -> dict[str, Any]:
     try:
         about = json.loads(arrays["about"].tobytes())
         is_model = about["format"] == FORMAT
@@ -96,7 +79,18 @@ def _about(arrays: Arrays, path: Path) -> dict[str, Any]:
             f"version {VERSION}; it was written by unseen {about.get('made_by')}, use that one or fit again"
         )
         raise InputError(msg)
-    return dict(about)
+    try:
+        ids = ids_from_arrays(arrays, file)
+        method = _unpack_method(about["fitted"], arrays)
+        method.embedding_ = Embedding(arrays["vectors"], ids, method._traits.name, about["reported"])  # type: ignore[arg-type]
+    except InputError:
+        raise
+    except (KeyError, TypeError, AttributeError, IndexError, RuntimeError, ValueError) as error:
+        msg = (
+            f"{path}: the model file lacks a part or has one of a wrong kind ({error}); save the model again"
+        )
+        raise InputError(msg) from error
+    return method
 
 
 def _pack(value: Any, arrays: Arrays) -> Any:
