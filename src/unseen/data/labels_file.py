@@ -177,9 +177,9 @@ def write_answers(
     """
     from unseen.data.writers import text_fill  # which writes labels by this module
 
-    before = format_of(source, "labels")
-    is_stdout = str(target) == STANDARD
-    shape = (source if before.name == "text" else Path("labels.csv")) if is_stdout else target
+    before, shape = format_of(source, "labels"), target
+    if str(target) == STANDARD:
+        shape = source if before.name == "text" else Path("labels.csv")
     after = written_format(shape, "labels")
     if before.name == after.name == "text" and data_suffix(source) == data_suffix(shape):
         text = read_text(source, options)
@@ -190,18 +190,11 @@ def write_answers(
         value: Any = labels
         if {before.name, after.name} <= set(TABLES):
             positions = inspect_file(source, "labels", options).positions
-            node, label = positions["node"], positions["label"]
             parts: list[Any] = list(Source(source, "labels", options).batches())
             table = Table.join(parts)
-            names = table.names or tuple("node" if k == node else "label" for k in range(2))
+            names = table.names or tuple("node" if k == positions["node"] else "label" for k in range(2))
             arrays = pa.Table.from_arrays(list(table.columns), list(names))
-            value = edit_table(arrays, node, label, answers)
-            if after.name == "text":  # which has no missing cells
-                columns = (
-                    each.cast(pa.large_string()) if each.null_count else each for each in value.columns
-                )
-                cells = [each.fill_null("") if each.null_count else each for each in columns]
-                value = pa.Table.from_arrays(cells, value.column_names)
+            value = edit_table(arrays, positions["node"], positions["label"], answers)
         fill = resolve(after.writers["labels"])(value, "labels", shape)[shape]
     with atomic_path(target) as temporary:
         fill(temporary)

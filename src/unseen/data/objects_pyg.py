@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -57,7 +56,7 @@ def graph_from_pyg(data: Any, *, symmetrize: Symmetrize = "max") -> Graph:
         msg = "the HeteroData has no edges, so that there is no relation to make a graph of"
         raise InputError(msg)
     counts = {key: _count_nodes(key, store) for key, store in nodes.items()}
-    ids, starts = _make_ids(nodes, counts), _starts(counts)
+    ids, starts = _number_nodes(nodes, counts)
     untyped = list(counts) == [ONE_TYPE]
     stated, others = list[Relation](), list[Relation]()
     for source, name, target in data.edge_types:
@@ -107,20 +106,18 @@ def labels_from_pyg(data: Any, attribute: str = "y") -> Labels:
         msg = f"the data has no `{attribute}` to take labels from; it has {list_names(list(known))}"
         raise InputError(msg)
     counts = {key: len(s[attribute]) if key is None else _count_nodes(key, s) for key, s in nodes.items()}
-    ids, starts = _make_ids(nodes, counts), _starts(counts)
-    number = {
-        name: k for k, name in enumerate(dict.fromkeys(n for *_, names in parts.values() for n in names))
-    }
+    ids, starts = _number_nodes(nodes, counts)
+    classes = list(dict.fromkeys(name for *_, names in parts.values() for name in names))
     rows = np.concatenate([starts[key] + own for key, (own, _, _) in parts.items()])
-    columns = [number[names[k]] for _, numbers, names in parts.values() for k in numbers.tolist()]
+    columns = [classes.index(names[k]) for _, numbers, names in parts.values() for k in numbers.tolist()]
     entries = (np.ones(len(columns), dtype=bool), (rows, columns))
-    return Labels(sp.csr_array(entries, shape=(len(ids), len(number))), tuple(number), ids)
+    return Labels(sp.csr_array(entries, shape=(len(ids), len(classes))), tuple(classes), ids)
 
 
 def usual_parts(data: Any, features: Any, labels: Any, options: Options) -> tuple[Any, Any]:
     """Return the features and labels to read with a ``Data``: its ``x`` and ``y`` where nothing else was given."""
     if features is None and data.get("x") is not None:
-        features = _features_of(data, "`x`")
+        features = MatrixBatch("`x`", _matrix(data.x, "x"), _ids_of(data), data.get("feature_names"))
     if labels is None and (options.label_column or data.get("y") is not None):
         labels = data
     return features, labels
@@ -148,14 +145,14 @@ def read_pyg(data: Any, role: Role, options: Options) -> Table | MatrixBatch:
         return MatrixBatch(source, *_links(data, options.symmetrize))
     skipped = ("x", "y", "node_ids", "feature_names", "class_names", "batch")
     others = [name for name in data.node_attrs() if name not in skipped and not name.endswith("_mask")]
-    columns: dict[str, Any] = {"node": _make_ids({None: data}, {None: _count_nodes(None, data)})}
+    columns: dict[str, Any] = {"node": _ids_of(data)}
     if role == "features" and data.get("x") is not None:
-        x, used = _features_of(data, source), [name for name in others if name != options.label_column]
-        if not used or sp.issparse(x.values):
+        x, names = _matrix(data.x, "x"), data.get("feature_names")
+        used = [name for name in others if name != options.label_column]
+        if not used or sp.issparse(x):
             logger.info("features are only `x`%s", f", not {list_names(used)}: it is sparse" if used else "")
-            return x
-        names = x.names or tuple(f"x {k}" for k in range(x.values.shape[1]))
-        columns |= {name: x.values[:, k] for k, name in enumerate(names)}
+            return MatrixBatch(source, x, columns["node"], names)
+        columns |= {name: x[:, k] for k, name in enumerate(names or [f"x {k}" for k in range(x.shape[1])])}
     if role == "labels" or (role == "features" and data.get(attribute) is not None):
         labels = labels_from_pyg(data, attribute)
         rows, classes = labels.indicator, np.array(labels.classes, dtype=object)
@@ -228,10 +225,6 @@ def _node_stores(data: Any) -> dict[Any, Any]:
     return {None: data}
 
 
-def _starts(counts: Mapping[Any, int]) -> dict[Any, int]:
-    return dict(zip(counts, accumulate(counts.values(), initial=0), strict=False))
-
-
 def _count_nodes(key: str | None, store: Any) -> int:
     """Return how many nodes a store has; those of a ``Data`` may occur in its edges only."""
     stored = store.to_dict()
@@ -247,15 +240,20 @@ def _count_nodes(key: str | None, store: Any) -> int:
     return int(max((column.max(initial=-1) for column in ends), default=-1)) + 1
 
 
-def _make_ids(nodes: Mapping[Any, Any], counts: Mapping[Any, int]) -> IdArray:
-    """Return ids of all nodes, type by type; without ``node_ids`` they are numbers, or ``author:0``."""
-    ids = list[Any]()
+def _number_nodes(nodes: Mapping[Any, Any], counts: Mapping[Any, int]) -> tuple[IdArray, dict[Any, int]]:
+    """Return ids of all nodes (without ``node_ids`` 0, 1, ... or ``author:0``), and where each type begins."""
+    ids, starts = list[Any](), dict[Any, int]()
     for key, n in counts.items():
-        own = nodes[key].get("node_ids")
+        starts[key], own = len(ids), nodes[key].get("node_ids")
         if own is None:
             own = default_ids(n).tolist() if key is None else [f"{key}:{k}" for k in range(n)]
         ids += own if isinstance(own, (list, tuple)) else _array(own, "node_ids").tolist()
-    return as_ids(ids)
+    return as_ids(ids), starts
+
+
+def _ids_of(data: Any) -> IdArray:
+    """Return the ids of a ``Data``."""
+    return _number_nodes({None: data}, {None: _count_nodes(None, data)})[0]
 
 
 def _links(data: Any, symmetrize: Symmetrize) -> tuple[sp.csr_array, IdArray]:
@@ -270,7 +268,7 @@ def _links(data: Any, symmetrize: Symmetrize) -> tuple[sp.csr_array, IdArray]:
     if symmetrize == "error" and len(repeats):
         msg = "`edge_index` lists a pair more than once; say what to do with symmetrize='max' or 'sum'"
         raise InputError(msg)
-    return csr, _make_ids({None: data}, {None: n})
+    return csr, _ids_of(data)
 
 
 def _edge_index(store: Any) -> Ints:
@@ -290,12 +288,6 @@ def _require_nodes(column: Ints, n: int, of_name: str, whose: str) -> None:
     if len(bad):
         msg = f"`edge_index`{of_name} names the node {bad[0]}, but {whose} has {n} nodes, 0 to {n - 1}"
         raise InputError(msg)
-
-
-def _features_of(data: Any, source: str) -> MatrixBatch:
-    """Return ``x`` of a ``Data``."""
-    ids = _make_ids({None: data}, {None: _count_nodes(None, data)})
-    return MatrixBatch(source, _matrix(data.x, "x"), ids, data.get("feature_names"))
 
 
 def _class_entries(store: Any, attribute: str) -> tuple[Ints, Ints, list[str]]:

@@ -49,6 +49,9 @@ def as_text(value: Graph | Labels, role: Role, path: Path) -> Files:
     """Write a table as text; the suffix names the delimiter."""
     table = feature_table(value, path) if role == "features" else arrow_table(value, role)
     columns = {name: table.column(name).combine_chunks() for name in table.column_names}
+    for name, cells in columns.items():
+        if cells.null_count:  # in labels; text has no missing cells
+            columns[name] = cells.cast(pa.large_string()).fill_null("")
     answers = role == "labels" and len(columns) > 2  # then cells may be empty
     for values in (pa.array(list(columns), pa.string()), *columns.values()):
         _require_text(values, path, empty=answers)
