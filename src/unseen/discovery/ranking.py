@@ -35,6 +35,7 @@ from unseen.discovery.vectors import (
     vectors_of,
 )
 from unseen.embedding import Embedding
+from unseen.engine.sparse import inverse
 from unseen.graph import Graph
 from unseen.ids import Floats, Ints, Mask, Singles
 from unseen.labels import Labels
@@ -241,13 +242,15 @@ def find_concentration(evidence: Evidence, labelled: Mask, links: sp.csr_array) 
     around = -evidence.views[:, 0]
     if links.nnz:
         links = sp.csr_array((np.ones(links.nnz), links.indices, links.indptr), links.shape)
-        links.setdiag(0)
-        links.eliminate_zeros()
-        walk = l1_rows(links)
+        if links.diagonal().any():
+            links.setdiag(0)
+            links.eliminate_zeros()
+        walk, degrees = l1_rows(links), np.diff(links.indptr)
         near = walk @ labelled.astype(np.float64)
         # two steps may lead back, and the own label does not count; NaN without neighbours
-        back = np.asarray(walk.multiply(walk.T).sum(axis=1)).ravel()
-        away = np.where(np.diff(links.indptr) > 0, 1 - back, 0.0)
+        there_and_back = walk.data * inverse(degrees.astype(np.float64))[walk.indices]
+        back = np.asarray(sp.csr_array((there_and_back, walk.indices, walk.indptr), walk.shape).sum(axis=1))
+        away = np.where(degrees > 0, 1 - back, 0.0)
         far = np.full(len(near), np.nan)
         around = near + np.divide(walk @ near - back * labelled, away, out=far, where=away > 1e-6)
     best, fit = evidence.scores.argmax(axis=1), evidence.scores.max(axis=1)

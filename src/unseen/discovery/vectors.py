@@ -151,8 +151,10 @@ class Space:
 
     def cosines(self, means: Singles) -> Singles:
         """Return the cosine of every node to each of some unit means."""
-        parts = blocks(len(self.centred))
-        return np.vstack([(self.centred[rows] * self.inverse_lengths[rows]) @ means.T for rows in parts])
+        found = np.empty((len(self.centred), len(means)), dtype=np.float32)
+        for rows in blocks(len(found)):
+            found[rows] = (self.centred[rows] * self.inverse_lengths[rows]) @ means.T
+        return found
 
 
 def make_space(embedding: Embedding, rng: np.random.Generator) -> Space:
