@@ -152,5 +152,7 @@ def test_every_public_value_has_a_small_html() -> None:
         html = value._repr_html_()
         ElementTree.fromstring(html)
         assert len(html) < 25_000
+    for value in (data.graph, data.labels, embedding, score):
+        assert "<svg" in value._repr_html_()
     assert "&lt;a&gt;" in directed._repr_html_()
     assert len(repr(result.classes)) < 500
