@@ -13,8 +13,10 @@ from pathlib import Path
 from unseen_paper.experiments.catalog import EXPERIMENTS, Choice
 from unseen_paper.experiments.evidence import collected
 from unseen_paper.experiments.results import ResultTable
+from unseen_paper.experiments.scalability import is_current, read_times
 from unseen_paper.report.experiments import write_claims, write_report
 from unseen_paper.report.pages import filled
+from unseen_paper.report.scalability import draw_times
 
 PAPER = Path(__file__).parents[1]
 RESULTS = PAPER / "docs" / "results"
@@ -35,10 +37,14 @@ def main(*arguments: str) -> None:
 
 
 def rebuild(folder: Path) -> None:
-    """Write the csv and the figure of every experiment, and the claims, from the runs in `folder`."""
+    """Write the csv and the figure of every experiment, and the claims, from the runs and times in `folder`."""
     table = ResultTable(folder / "runs.csv")
     for name in EXPERIMENTS:
         write_report(name, collected(name, table, Choice()), folder)
+    times = read_times(folder / "scalability.csv")
+    draw_times(
+        [row for row in times if not row["error"] and is_current(row["version"])], folder / "scalability"
+    )
     write_claims(table, Choice(), folder)
 
 

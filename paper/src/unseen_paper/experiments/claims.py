@@ -204,7 +204,7 @@ def spread(values: dict[str, float], most: float, what: str) -> Finding | None:
     if not values:
         return None
     worst = max(values, key=lambda name: values[name])
-    return Finding(f"largest {what} {values[worst]:.4f} ({worst}), of {len(values)}", values[worst] <= most)
+    return Finding(f"largest {what} {values[worst]:.5f} ({worst}), of {len(values)}", values[worst] <= most)
 
 
 def percent(values: Iterable[float]) -> str:

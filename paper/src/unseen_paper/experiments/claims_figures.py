@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from unseen.errors import counted
 from unseen_paper.experiments.catalog import ALPHAS, DIMENSIONS
 from unseen_paper.experiments.claims import JUDGES, Comparison, Finding, always, compare, judge, spread
 from unseen_paper.experiments.evidence import Cell, Evidence
@@ -170,8 +171,8 @@ def _balanced_stable(evidence: Evidence) -> Finding | None:
         if common:
             own, theirs = (min(shares[name][dataset] for dataset in common) for name in ("rect", other))
             held.append(own >= theirs)
-            texts.append(f"RECT {own:.0%}, {TITLES[other]} {theirs:.0%} ({len(common)} graphs)")
-    return Finding("worst share of the best: " + "; ".join(texts), all(held)) if held else None
+            texts.append(f"RECT {own:.0%}, {TITLES[other]} {theirs:.0%} ({counted(len(common), 'graph')})")
+    return Finding("worst share of the best: " + ", ".join(texts), all(held)) if held else None
 
 
 def _faster(evidence: Evidence, quick: tuple[str, str], slow: tuple[str, str]) -> Finding | None:

@@ -72,7 +72,7 @@ def scalability_rows(
             raise InputError(msg)
     chosen = sorted({int(n) for n in sizes}) if sizes else SIZES
     plan = [(n, name, device) for n in chosen for name in names for device in devices(name)]
-    done = {(row["n_nodes"], row["method"], row["device"]): row for row in _read(path)}
+    done = {(row["n_nodes"], row["method"], row["device"]): row for row in read_times(path)}
     for k, (n, name, device) in enumerate(plan, start=1):
         row = done.get((n, name, device))
         if row is None or row["error"] or not is_current(row["version"]):
@@ -125,7 +125,8 @@ def fit(name: str, n: int, params: dict[str, Any]) -> Callable[[], None]:
     return work
 
 
-def _read(path: Path) -> list[Row]:
+def read_times(path: Path) -> list[Row]:
+    """Return the rows of a csv file of times; none where there is no file."""
     rows: list[Row] = list(read_csv(path, COLUMNS)) if path.exists() else []
     try:
         for row in rows:
