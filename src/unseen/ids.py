@@ -77,26 +77,23 @@ def as_ids(values: Iterable[Any], *, what: str = "node ids") -> IdArray:
     # Most come as texts, and there is nothing to look at one by one.
     if array.dtype == object and set(map(type, array)) <= {str}:
         ids = array.copy() if array.flags.writeable else array
+    elif array.dtype.kind == "i":
+        ids = array.astype(np.int64)
     else:
-        ids = array.astype(np.int64) if array.dtype.kind == "i" else _from_objects(array.tolist(), what)
+        listed = array.tolist()
+        others = [v for v in listed if not isinstance(v, str)]
+        neither = [v for v in others if not isinstance(v, (int, np.integer)) or isinstance(v, bool)]
+        if neither or 0 < len(others) < len(listed):
+            odd = (neither or others)[0]
+            msg = f"{what} must be all strings or all integers, found {odd!r} of type {type(odd).__name__}"
+            raise InputError(msg)
+        try:
+            ids = np.array(listed, dtype=np.int64) if others else _object_array([str(v) for v in listed])
+        except OverflowError:
+            msg = f"{what} do not fit into 64-bit integers; pass them as strings"
+            raise InputError(msg) from None
     ids.setflags(write=False)
     return ids
-
-
-def _from_objects(values: list[Any], what: str) -> IdArray:
-    if all(isinstance(v, str) for v in values):
-        return _object_array([str(v) for v in values])
-    integers = [isinstance(v, (int, np.integer)) and not isinstance(v, bool) for v in values]
-    if not all(integers):
-        neither = [v for v, ok in zip(values, integers, strict=True) if not ok and not isinstance(v, str)]
-        odd = neither[0] if neither else next(v for v in values if not isinstance(v, str))
-        msg = f"{what} must be all strings or all integers, found {odd!r} of type {type(odd).__name__}"
-        raise InputError(msg)
-    try:
-        return np.array(values, dtype=np.int64)
-    except OverflowError:
-        msg = f"{what} do not fit into 64-bit integers; pass them as strings"
-        raise InputError(msg) from None
 
 
 def _object_array(values: list[Any]) -> IdArray:

@@ -28,8 +28,7 @@ from reading import dense, write
 from unseen.cli.inputs import GraphFiles
 from unseen.data.convert import convert_file
 from unseen.data.opened import File
-from unseen.data.options import OptionNames, Options
-from unseen.data.sources import FORMATS, Format, Role, written_format
+from unseen.data.sources import FORMATS, Format, OptionNames, Options, Role, written_format
 from unseen.data.tables import Table
 from unseen.data.write import write_part
 from unseen.engine.partition import partition

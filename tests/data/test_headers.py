@@ -15,8 +15,8 @@ from pyarrow import csv
 
 import unseen
 from reading import edges_of, write
-from unseen.data.options import Options
 from unseen.data.read import inspect_file
+from unseen.data.sources import Options
 from unseen.data.text import explain_header
 from unseen.engine.partition import partition
 

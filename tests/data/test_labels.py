@@ -17,8 +17,8 @@ import unseen
 from reading import labels_of, write
 from unseen.data.labels_file import Answer, answer_table, answers_of, edit_table, labels_of_answers, read_text
 from unseen.data.labels_text import LabelText
-from unseen.data.options import Options
 from unseen.data.read import read_label_list
+from unseen.data.sources import Options
 from unseen.data.write import write_part
 
 GRAPH = unseen.Graph.from_edges(["a", "b", "c"], ["b", "c", "d d"])

@@ -20,7 +20,7 @@ import unseen
 from reading import dense, edges_of, labels_of, read_features, write
 from unseen import read_graph
 from unseen.data.convert import convert_file, kind_of, write_data
-from unseen.data.options import Options
+from unseen.data.sources import Options
 from unseen.data.write import write_graph, write_part
 from unseen.errors import InputError, OutputError, UnsupportedError
 

@@ -43,8 +43,8 @@ def accept(
     skip_pandas()
     from unseen.data.files import keep_backup
     from unseen.data.labels_file import answers_of, write_answers
-    from unseen.data.options import Options
     from unseen.data.read import read_label_list
+    from unseen.data.sources import Options
     from unseen.discovery.accept import accept as add
     from unseen.discovery.accept import read_nodes
 

@@ -70,8 +70,7 @@ def init(
 
 def _inspect_files(source: str, settings: Settings, data: LoadedGraph) -> Layouts:
     """Return how each file was read, by its role and name."""
-    from unseen.data.read import inspect_file
-    from unseen.data.sources import attribute_source
+    from unseen.data.read import attribute_source, inspect_file
 
     labels = settings.labels or []
     if not labels and settings.label_column:  # a column of another file, or an attribute of the nodes

@@ -13,7 +13,7 @@ from unseen.cli import options, skip_pandas
 from unseen.cli.options import NAME, As
 from unseen.cli.output import print_json, progress
 from unseen.data.files import STANDARD
-from unseen.data.options import Options
+from unseen.data.sources import Options
 from unseen.errors import InputError, UsageError, logger, unknown_name
 from unseen.params import Limits
 

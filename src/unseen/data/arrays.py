@@ -21,8 +21,7 @@ import scipy.sparse as sp
 
 from unseen.data.matlab import parse_mat
 from unseen.data.opened import NODE_ROWS, File
-from unseen.data.options import Options
-from unseen.data.sources import Batches, Role
+from unseen.data.sources import Batches, Options, Role
 from unseen.data.tables import MatrixBatch, Table, as_column, explain_errors, list_names
 from unseen.errors import InputError, logger, need_library
 from unseen.ids import Array, IdArray, as_ids, require_unique, texts_from_arrays

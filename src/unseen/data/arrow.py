@@ -11,8 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from unseen.data.opened import BASE, File, require_depth
-from unseen.data.options import Options
-from unseen.data.sources import JSON_LINES, Batches, Role
+from unseen.data.sources import JSON_LINES, Batches, Options, Role
 from unseen.data.tables import explain_errors, from_arrow, is_string
 from unseen.errors import InputError
 
@@ -47,16 +46,6 @@ def arrow_sizes(data: bytes) -> tuple[int, int]:
     return total, rows
 
 
-def decoded_bytes(table: pa.Table) -> int:
-    """Return the bytes of a table whose repeated texts are written out; a dictionary holds each of them once."""
-    total = int(table.nbytes)
-    for column in table.columns:
-        if pa.types.is_dictionary(column.type) and is_string(column.type.value_type):
-            lengths = (pc.binary_length(chunk.dictionary).take(chunk.indices) for chunk in column.chunks)
-            total += sum(pc.sum(each).as_py() or 0 for each in lengths)
-    return total
-
-
 def _field(head: bytes, table: int, number: int) -> int:
     """Return where a field of a flatbuffer's table is; 0: it has its default."""
     places = table - _number(head, table, "<i")
@@ -73,14 +62,14 @@ def _number(head: bytes, place: int, kind: str) -> int:
     return int(struct.unpack_from(kind, head, place)[0])
 
 
-def require_parquet_room(file: File, parquet: Any) -> None:
-    """Refuse a Parquet file whose footer declares more than the bound: encoded pages, and 8 bytes for each value."""
-    facts = parquet.metadata
-    chunks = [
-        facts.row_group(g).column(k) for g in range(facts.num_row_groups) for k in range(facts.num_columns)
-    ]
-    n_bytes = sum(max(chunk.total_uncompressed_size, 8 * chunk.num_values) for chunk in chunks)
-    file.require_room(n_bytes, facts.num_rows)
+def decoded_bytes(table: pa.Table) -> int:
+    """Return the bytes of a table whose repeated texts are written out; a dictionary holds each of them once."""
+    total = int(table.nbytes)
+    for column in table.columns:
+        if pa.types.is_dictionary(column.type) and is_string(column.type.value_type):
+            lengths = (pc.binary_length(chunk.dictionary).take(chunk.indices) for chunk in column.chunks)
+            total += sum(pc.sum(each).as_py() or 0 for each in lengths)
+    return total
 
 
 def parquet_rows(file: File, content: Any, facts: Any, group: int, most: int) -> int:
@@ -109,20 +98,37 @@ def parquet_rows(file: File, content: Any, facts: Any, group: int, most: int) ->
 
 
 def read_parquet(file: File, role: Role, options: Options, n_bytes: int | None) -> Batches:  # noqa: ARG001
-    """Yield the columns of a Parquet file, at once or in batches of rows."""
+    """Yield the columns of a Parquet file, at once or in batches of about `n_bytes`."""
     done = size = 0
     with explain_errors(file, "Parquet"):
         content = file.path if file.path.is_file() else file.open_content()
         with pq.ParquetFile(content, buffer_size=0 if n_bytes is None else 1 << 20) as parquet:
-            metadata = own_metadata(parquet.schema_arrow)
-            if n_bytes is None:
-                require_parquet_room(file, parquet)
-            step = 1 << 12 if n_bytes is None else _batch_rows(parquet, n_bytes)
-            for group in range(parquet.metadata.num_row_groups):  # over all at once it would fetch ahead
-                rows = parquet_rows(file, content, parquet.metadata, group, step)
+            metadata, facts = own_metadata(parquet.schema_arrow), parquet.metadata
+            groups, n_columns = [facts.row_group(k) for k in range(facts.num_row_groups)], facts.num_columns
+            step = 1 << 12
+            if n_bytes is None:  # the footer declares encoded pages, and 8 bytes for each value
+                chunks = [group.column(k) for group in groups for k in range(n_columns)]
+                total = sum(max(chunk.total_uncompressed_size, 8 * chunk.num_values) for chunk in chunks)
+                file.require_room(total, facts.num_rows)
+            else:  # in memory a row takes more than in the file
+                total = sum(group.total_byte_size for group in groups)
+                step = n_bytes // max(2 * total // max(1, facts.num_rows), 16 * n_columns, 1)
+                step = max(1, min(2**20, step))
+            for group in range(len(groups)):  # over all at once it would fetch ahead
+                rows = parquet_rows(file, content, facts, group, step)
                 for piece in parquet.iter_batches(batch_size=rows, row_groups=[group], use_threads=False):
                     table = pa.Table.from_batches([piece])
-                    _require_sound(table, file.name)
+                    for name, column in zip(table.column_names, table.columns, strict=True):
+                        try:
+                            column.validate(full=True)
+                        except pa.ArrowInvalid:
+                            what = (
+                                "text that is not UTF-8"
+                                if is_string(column.type)
+                                else "values that are not valid"
+                            )
+                            msg = f"{file.name}: the column {name!r} holds {what}; write the file again"
+                            raise InputError(msg) from None
                     size += decoded_bytes(table)
                     if n_bytes is None:
                         file.require_room(size, done + len(piece))
@@ -154,26 +160,7 @@ def read_arrow(file: File, role: Role, options: Options, n_bytes: int | None) ->
     yield from_arrow(table, file.name, metadata=own_metadata(table.schema))
 
 
-def _require_sound(table: pa.Table, source: str) -> None:
-    """Refuse columns whose values are none, such as text that is not UTF-8."""
-    for name, column in zip(table.column_names, table.columns, strict=True):
-        try:
-            column.validate(full=True)
-        except pa.ArrowInvalid:
-            what = "text that is not UTF-8" if is_string(column.type) else f"values that are no {column.type}"
-            msg = f"{source}: the column {name!r} holds {what}; write the file again"
-            raise InputError(msg) from None
-
-
 def own_metadata(schema: pa.Schema) -> dict[str, Any]:
     """Return what we wrote into the metadata of a file of vectors, as text."""
     own = {key: value for key, value in (schema.metadata or {}).items() if key.startswith(b"unseen.")}
     return {key.decode("utf-8", "replace").removeprefix("unseen."): value for key, value in own.items()}
-
-
-def _batch_rows(parquet: Any, n_bytes: int) -> int:
-    """Return how many rows take about `n_bytes`; in memory a row takes more than in the file."""
-    facts = parquet.metadata
-    size = sum(facts.row_group(k).total_byte_size for k in range(facts.num_row_groups))
-    wide = max(2 * size // max(1, facts.num_rows), 16 * facts.num_columns)
-    return int(max(1, min(2**20, n_bytes // wide)))

@@ -17,13 +17,13 @@ import scipy.sparse as sp
 from unseen.data.tables import id_column
 from unseen.errors import InputError, counted, logger
 from unseen.graph import Graph, Symmetrize
-from unseen.ids import Features, Floats, IdArray, Ints, Place, as_ids, default_ids, match_ids
+from unseen.ids import Features, Floats, IdArray, Ints, Place, as_ids, default_ids
 from unseen.labels import CONFIRMED, Labels, Status, warn_of_missing_words
 from unseen.weights import check_symmetrize, check_weights, merge_entries
 
 if TYPE_CHECKING:
-    from unseen.data.options import Options
     from unseen.data.pieces import FeatureRows, LabelRows
+    from unseen.data.sources import Options
 
 WIDE, FILLED = 64, 0.1
 """Columns from which on a table is sparse if at most this share of it is not zero."""
@@ -155,16 +155,6 @@ def _distinct_ids(columns: Sequence[pa.Array]) -> tuple[pa.Array, list[Ints]]:
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
     return encoded.dictionary.take(pa.array(order)), [rank[own] for own in codes]
-
-
-def numbered_ids(n: int, listed: Sequence[pa.Array]) -> IdArray:
-    """Return the ids of `n` rows that name none: node numbers, or those of the first list if it has `n` others."""
-    numbers = default_ids(n)
-    if listed and len(listed[0]) == n:
-        order = as_ids(listed[0].to_numpy(zero_copy_only=False))
-        if (match_ids(order, numbers) < 0).any():
-            return order
-    return numbers
 
 
 def encode_names(names: pa.Array) -> tuple[list[str], Ints]:

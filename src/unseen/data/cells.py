@@ -12,7 +12,6 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import pyarrow as pa
@@ -98,28 +97,10 @@ def count_delimiter(line: str, delimiter: str) -> int:
 _ARROW_BLOCK = 1 << 22
 _END = b"\x1e"
 """The id of a last line of our own: where it does not come back, a quote before it is still open."""
-
-
 SURE_COMMENT = re.compile(rb"^[ \t]*+#(?:[ \t][^\n]*)?$", re.MULTILINE)
 _ANY_HASH = re.compile(rb"^[ \t]*+#[^\n]*", re.MULTILINE)
-
-
-_ANY_FIELD = rb"(?:^|(?<=[,;\t |]))"
-_QUOTED = re.compile(rb'"[^"]*+(?:""[^"]*+)*+"')
-
-
-def record_end(data: bytes, start: int, field: bytes = _ANY_FIELD) -> int:
-    """Return where a record ends that begins at `start`; `field` is the pattern of where a cell begins."""
-    pattern = re.compile(field + rb'"', re.MULTILINE)
-    at, end = start, data.find(b"\n", start)
-    end = len(data) if end < 0 else end
-    while (opening := pattern.search(data, at, end)) is not None:
-        quoted = _QUOTED.match(data, opening.end() - 1)
-        at = opening.end() if quoted is None else quoted.end()
-        if at > end:
-            end = data.find(b"\n", at)
-            end = len(data) if end < 0 else end
-    return end
+_QUOTED = rb'"[^"]*+(?:""[^"]*+)*+'
+"""A quoted cell, but for the quote that closes it."""
 
 
 def field_start(delimiter: str | None) -> bytes:
@@ -130,18 +111,22 @@ def field_start(delimiter: str | None) -> bytes:
     return rb"(?:^|(?<=" + re.escape((delimiter or NEVER).encode()) + rb"))" + blanks + rb"*+"
 
 
-@lru_cache(maxsize=32)
-def _tokens(delimiter: str | None) -> re.Pattern[bytes]:
-    """Return the pattern of what is no plain cell: a line that begins with ``#``, or a quoted cell."""
-    field = field_start(delimiter)
-    quoted = rb'"[^"]*+(?:""[^"]*+)*+(?P<close>"?)'
-    return re.compile(rb"(?P<hash>^[ \t]*+#[^\n]*)|" + field + rb"(?P<quoted>" + quoted + rb")", re.MULTILINE)
+def record_pattern(field: bytes = rb"(?:^|(?<=[,;\t |]))") -> re.Pattern[bytes]:
+    """Return the pattern of a comment, or of a record, where a quoted cell may have line ends.
+
+    `field` is the pattern of where a cell begins; by default, behind any usual delimiter.
+    """
+    record = rb"(?:" + field + _QUOTED + rb'"|[^\n])*+'
+    return re.compile(rb"(?P<comment>" + SURE_COMMENT.pattern + rb")|" + record, re.MULTILINE)
 
 
 def scan(data: bytes, layout: TextLayout) -> tuple[list[tuple[int, int]], int | None, int | None]:
     """Return the spans of comments, and where the record begins and the quote opens that is open at the end."""
+    quoted = rb"(?P<quoted>" + _QUOTED + rb'(?P<close>"?))'
+    pattern = re.compile(
+        rb"(?P<hash>^[ \t]*+#[^\n]*)|" + field_start(layout.delimiter) + quoted, re.MULTILINE
+    )
     comments, at, boundary, done = list[tuple[int, int]](), 0, 0, 0
-    pattern = _tokens(layout.delimiter)
     while (match := pattern.search(data, at)) is not None:
         boundary = max(boundary, data.rfind(b"\n", done, match.start()) + 1)
         at = done = match.end()
@@ -162,20 +147,6 @@ def _is_comment(line: bytes, layout: TextLayout) -> bool:
     return len(split_line(line.decode("utf-8"), layout.delimiter)) != layout.width
 
 
-def _drop_comments(data: bytes, layout: TextLayout) -> tuple[bytes, int]:
-    """Return the data with comment lines emptied, and their number; what is quoted is no comment."""
-    if b"#" not in data:
-        return data, 0
-    if b'"' in data:
-        spans = scan(data, layout)[0]
-    else:
-        spans = [m.span() for m in _ANY_HASH.finditer(data) if _is_comment(m[0], layout)]
-    if not spans:
-        return data, 0
-    starts, ends = [0, *(end for _, end in spans)], [*(start for start, _ in spans), len(data)]
-    return b"".join(data[a:b] for a, b in zip(starts, ends, strict=True)), len(spans)
-
-
 def tidy(data: bytes, delimiter: str | None) -> bytes:
     """Drop the blanks around cells, and make a run of blanks one; what is quoted stays as it is.
 
@@ -183,7 +154,13 @@ def tidy(data: bytes, delimiter: str | None) -> bytes:
     """
     blanks = (b" ",) if delimiter == "\t" else (b" ", b"\t")
     mark = (delimiter or NEVER).encode()
-    if not _has_loose_blanks(data, blanks, mark):
+    # plain searches first, since most files are tidy and may be large
+    if not (mark == b" " and b"\t" in data) and not any(
+        blank in (data[:1], data[-1:])
+        or any(pair in data for pair in (blank + mark, mark + blank, blank + b"\n", b"\n" + blank))
+        for blank in blanks
+        if blank in data
+    ):
         return data
     blank = b"[" + b"".join(blanks) + b"]"
     edge = rb"^" + blank + rb"++|(?<!" + blank + rb")" + blank + rb"++$"
@@ -194,7 +171,7 @@ def tidy(data: bytes, delimiter: str | None) -> bytes:
         between = rb"(?:" + after + rb"|(?<!" + blank + rb")" + blank + rb"++" + after + rb")"
     if b'"' not in data:
         return re.sub(between, mark, re.sub(edge, b"", data, flags=re.MULTILINE))
-    quoted = rb"(?:(?P<start>^" + blank + rb"*+)|" + between + rb')(?P<quoted>"[^"]*+(?:""[^"]*+)*+"?)'
+    quoted = rb"(?:(?P<start>^" + blank + rb"*+)|" + between + rb")(?P<quoted>" + _QUOTED + rb'"?)'
     pattern = re.compile(quoted + rb"|(?P<edge>" + edge + rb")|" + between, re.MULTILINE)
 
     def replaced(match: re.Match[bytes]) -> bytes:
@@ -204,25 +181,10 @@ def tidy(data: bytes, delimiter: str | None) -> bytes:
     return pattern.sub(replaced, data)
 
 
-def _has_loose_blanks(data: bytes, blanks: tuple[bytes, ...], mark: bytes) -> bool:
-    """Return whether there is anything to tidy; plain searches, since most files are tidy and may be large."""
-    if mark == b" " and b"\t" in data:
-        return True
-    return any(
-        blank in data
-        and (
-            data.startswith(blank)
-            or data.endswith(blank)
-            or any(pair in data for pair in (blank + mark, mark + blank, blank + b"\n", b"\n" + blank))
-        )
-        for blank in blanks
-    )
-
-
 def refuse_stray_quotes(data: bytes, delimiter: str | None, source: str, line: int) -> None:
     """Refuse a quoted cell over several lines with text behind it: two stray quotes; `data` begins in `line`."""
-    more = rb"(?P<more>[^\n" + re.escape((delimiter or NEVER).encode()) + rb"]?)"
-    pattern = field_start(delimiter) + rb"(?P<quoted>" + _QUOTED.pattern + rb")" + more
+    more = rb"[^\n" + re.escape((delimiter or NEVER).encode()) + rb"]"
+    pattern = field_start(delimiter) + rb"(?P<quoted>" + _QUOTED + rb'")(?P<more>' + more + rb"?)"
     for match in re.finditer(pattern, data, re.MULTILINE):
         if match["more"] and b"\n" in match["quoted"]:
             opens = line + data.count(b"\n", 0, match.start("quoted"))
@@ -248,10 +210,17 @@ class Text:
 
     @classmethod
     def of(cls, data: bytes, source: str, layout: TextLayout, before: int, *, start: int = 0) -> Text:
-        """Return a block ready for the parser, without what is above its `start`."""
-        before += data.count(b"\n", 0, start)
-        data, comments = _drop_comments(data[start:], layout)
-        return cls(source, tidy(data, layout.delimiter), layout, before, comments)
+        """Return a block ready for the parser, without what is above its `start`; comments become empty lines."""
+        before, data = before + data.count(b"\n", 0, start), data[start:]
+        spans: list[tuple[int, int]] = []
+        if b"#" in data and b'"' in data:  # what is quoted is no comment
+            spans = scan(data, layout)[0]
+        elif b"#" in data:
+            spans = [m.span() for m in _ANY_HASH.finditer(data) if _is_comment(m[0], layout)]
+        if spans:
+            starts, ends = [0, *(end for _, end in spans)], [*(start for start, _ in spans), len(data)]
+            data = b"".join(data[a:b] for a, b in zip(starts, ends, strict=True))
+        return cls(source, tidy(data, layout.delimiter), layout, before, len(spans))
 
     def records(self, most: float = math.inf) -> list[tuple[int, list[str]]]:
         """Return the line number and the cells of each row, of the first ones if there are too many; slow."""
@@ -280,30 +249,39 @@ class Text:
 
     def columns(self, role: Role) -> tuple[pa.ChunkedArray, ...] | None:
         """Return the columns, or None where a quote is still open at the end."""
-        width = self.layout.width
-        strings = [pa.large_string()] * width
+        width, source = self.layout.width, self.source
         if not self.data.strip(b"\n"):
-            return tuple(pa.chunked_array([[]], type=kind) for kind in strings)
+            return tuple(pa.chunked_array([[]], type=pa.large_string()) for _ in range(width))
         if role in ("features", "vectors") and width > 1:
             number = pa.float32() if role == "vectors" else pa.float64()
             node = id_position(self.layout.names or ()) or 0
             try:
-                return self._parsed([pa.large_string() if k == node else number for k in range(width)], node)
+                return self._parse([pa.large_string() if k == node else number for k in range(width)], node)
             except pa.ArrowInvalid:
                 pass  # some cell is no number: read strings, so that the reader can say which
         try:
-            return self._parsed(strings, 0)
+            return self._parse([pa.large_string()] * width, 0)
         except pa.ArrowInvalid as error:
             if self.layout.quotes and b'"' in self.data and scan(self.data, self.layout)[1] is not None:
                 return None
-            raise self._explained(error) from None
+            reason = f"{source} cannot be read as delimited text: {first_line(error)}"
+        for line, cells in self.records():
+            if len(cells) != width:
+                first = "the header" if self.layout.names is not None else "the first line"
+                hint = "; is a quote not closed there?" if any("\n" in cell for cell in cells) else ""
+                reason = (
+                    f"{source}, line {line} has {counted(len(cells), 'column')} but {first} has {width}{hint}"
+                )
+                break
+        raise InputError(reason)
 
-    def _parsed(self, types: list[Any], node: int) -> tuple[pa.ChunkedArray, ...] | None:
+    def _parse(self, types: list[Any], node: int) -> tuple[pa.ChunkedArray, ...] | None:
+        """Return columns of these types, or None where a quote is still open at the end."""
         if not self.layout.quotes or b'"' not in self.data:
-            return self._arrow(self.data, types)
+            return self._parse_bytes(self.data, types)
         end = [_END if k == node else b"0" for k in range(len(types))]
         mark = (self.layout.delimiter or NEVER).encode()
-        columns = self._arrow(self.data + b"\n" + mark.join(end) + b"\n", types)
+        columns = self._parse_bytes(self.data + b"\n" + mark.join(end) + b"\n", types)
         rows = len(columns[node]) - 1
         if columns[node][rows].as_py() != _END.decode() or rows < 0:
             return None
@@ -312,39 +290,30 @@ class Text:
             refuse_stray_quotes(self.data, self.layout.delimiter, self.source, self.before + 1)
         return tuple(column.slice(0, rows) for column in columns)
 
-    def _arrow(self, data: bytes, types: list[Any], block: int = _ARROW_BLOCK) -> tuple[pa.ChunkedArray, ...]:
-        names = [str(k) for k in range(len(types))]
-        try:
-            table = pa.csv.read_csv(
-                pa.py_buffer(data),
-                read_options=pa.csv.ReadOptions(column_names=names, block_size=block),
-                parse_options=pa.csv.ParseOptions(
-                    delimiter=self.layout.delimiter or NEVER,
-                    quote_char='"' if self.layout.quotes else False,
-                    newlines_in_values=b'"' in data and self.layout.quotes,
-                ),
-                convert_options=pa.csv.ConvertOptions(
-                    column_types=dict(zip(names, types, strict=True)),
-                    null_values=[],
-                    strings_can_be_null=False,
-                    check_utf8=False,
-                ),
-            )
-        except pa.ArrowInvalid as error:
-            # A row longer than a block is refused by the parser: such a file is read as one block.
-            longest = min(len(data), 2**31 - 1)
-            if "straddl" not in str(error) or block >= longest:
-                raise
-            return self._arrow(data, types, longest)
-        return tuple(table.columns)
-
-    def _explained(self, error: pa.ArrowInvalid) -> InputError:
-        """Return the sentence for a file that the parser refused: the first line of another width."""
-        width = self.layout.width
-        for line, cells in self.records():
-            if len(cells) != width:
-                first = "the header" if self.layout.names is not None else "the first line"
-                count = counted(len(cells), "column")
-                hint = "; is a quote not closed there?" if any("\n" in cell for cell in cells) else ""
-                return InputError(f"{self.source}, line {line} has {count} but {first} has {width}{hint}")
-        return InputError(f"{self.source} cannot be read as delimited text: {first_line(error)}")
+    def _parse_bytes(self, data: bytes, types: list[Any]) -> tuple[pa.ChunkedArray, ...]:
+        names, block = [str(k) for k in range(len(types))], _ARROW_BLOCK
+        while True:
+            try:
+                table = pa.csv.read_csv(
+                    pa.py_buffer(data),
+                    read_options=pa.csv.ReadOptions(column_names=names, block_size=block),
+                    parse_options=pa.csv.ParseOptions(
+                        delimiter=self.layout.delimiter or NEVER,
+                        quote_char='"' if self.layout.quotes else False,
+                        newlines_in_values=b'"' in data and self.layout.quotes,
+                    ),
+                    convert_options=pa.csv.ConvertOptions(
+                        column_types=dict(zip(names, types, strict=True)),
+                        null_values=[],
+                        strings_can_be_null=False,
+                        check_utf8=False,
+                    ),
+                )
+            except pa.ArrowInvalid as error:
+                # the parser refuses a row longer than a block: such a file is read as one block
+                longest = min(len(data), 2**31 - 1)
+                if "straddl" not in str(error) or block >= longest:
+                    raise
+                block = longest
+                continue
+            return tuple(table.columns)

@@ -15,13 +15,13 @@ from unseen.data.files import AnyPath, refuse_overwriting
 from unseen.data.folders import files_of
 from unseen.data.names import LABEL, find_ends, has_id_word, has_sure_names, id_position, is_label_name, lower
 from unseen.data.opened import File, data_suffix
-from unseen.data.options import Options
 from unseen.data.pieces import read_whole
 from unseen.data.read import read, read_label_list
 from unseen.data.sources import (
     FEATURE_FILE,
     GRAPH_FILE,
     GROUP_FILE,
+    Options,
     Role,
     Source,
     find_file,

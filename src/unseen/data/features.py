@@ -15,10 +15,9 @@ import scipy.sparse as sp
 from unseen.data.build import Report
 from unseen.data.leaks import feature_positions
 from unseen.data.names import id_position
-from unseen.data.options import Options
 from unseen.data.pieces import FeatureRows, Reader
 from unseen.data.roles import LabelReader, lack_of_columns, require_numbers
-from unseen.data.sources import Role
+from unseen.data.sources import Options, Role
 from unseen.data.tables import (
     MatrixBatch,
     Table,
@@ -29,7 +28,6 @@ from unseen.data.tables import (
     is_string,
     join_chunks,
     list_names,
-    require_single_rows,
 )
 from unseen.data.words import Block, block_of, stacked_blocks, years_of
 from unseen.errors import InputError, counted, first_of, logger, show_path
@@ -82,7 +80,13 @@ class FeatureReader(Reader[FeatureRows]):
         node, columns = self._columns(batch)
         ids = None if node is None else batch.ids(node, "node")
         if ids is not None:
-            require_single_rows(ids, batch, self.role)
+            codes = ids.dictionary_encode().indices.to_numpy(zero_copy_only=False)
+            _, first = np.unique(codes, return_index=True)
+            if len(first) < len(codes):
+                row = int(np.setdiff1d(np.arange(len(codes)), first)[0])
+                what = f"the node {ids[row].as_py()!r} has {self.role} already"
+                msg = f"{batch.place(row)}: {what}; one row per node is allowed"
+                raise InputError(msg)
         if self.role == "features":
             whole, labels_too = None if self.in_pieces else ids, self.labels_too
             columns = feature_positions(

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from unseen.data.opened import data_suffix
-from unseen.data.options import Options
 from unseen.data.sources import (
     FEATURE_FILE,
     GRAPH_FILE,
     GROUP_FILE,
     Batches,
+    Options,
     Role,
     find_file,
     format_of,

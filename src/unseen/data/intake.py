@@ -19,12 +19,10 @@ from unseen.data.build import (
     combine_edges,
     compact,
     describe_reading,
-    numbered_ids,
     order_features,
     refuse_foreign_ids,
 )
 from unseen.data.opened import memory_bound
-from unseen.data.options import Options
 from unseen.data.pieces import (
     Edges,
     FeatureRows,
@@ -37,11 +35,11 @@ from unseen.data.pieces import (
     tell_ignored,
 )
 from unseen.data.roles import EdgeReader, LabelReader, NodeReader
-from unseen.data.sources import is_same_source
+from unseen.data.sources import Options, is_same_source
 from unseen.data.tables import id_column
 from unseen.errors import InputError, counted, logger, show_path
 from unseen.graph import Graph
-from unseen.ids import Ints, Value
+from unseen.ids import Ints, Value, as_ids, default_ids, match_ids
 from unseen.labels import Labels
 
 if TYPE_CHECKING:
@@ -184,8 +182,14 @@ class Intake:
         for key, features in self.features.items():
             for rows in features.pieces(numbering):
                 ids = rows.ids
-                if ids is None and key is None:
-                    ids = id_column(numbered_ids(rows.values.shape[0], lists[:1]), "features")
+                if (
+                    ids is None and key is None
+                ):  # of the nodes 0 to n - 1, or of the first list if it has n others
+                    numbers = default_ids(rows.values.shape[0])
+                    ids = id_column(numbers, "features")
+                    if lists and len(lists[0]) == len(numbers):
+                        listed = as_ids(lists[0].to_numpy(zero_copy_only=False))
+                        ids = lists[0] if (match_ids(listed, numbers) < 0).any() else ids
                 rows = rows if ids is None else number_rows(rows, numbering, ids)
                 self.feature_rows.setdefault(key, []).append(
                     rows if keep_features is None else keep_features(rows)
@@ -205,8 +209,8 @@ class Intake:
             msg = f"{self.edges.name} lists no edge, and there is no other source that names a node; give `nodes`"
             raise InputError(msg)
         every = [*chain(*self.feature_rows.values()), *self.label_rows, self.text_rows]
-        numbers = [rows.numbers for rows in every if rows is not None and rows.numbers is not None]
-        if len(lonely) and not any(np.isin(part, lonely).any() for part in numbers):
+        named = [rows.numbers for rows in every if rows is not None and rows.numbers is not None]
+        if len(lonely) and not any(np.isin(part, lonely).any() for part in named):
             self.edges.warn_of_first_row("an edge", "ids occur")
         for labels in self.label_rows:
             if (labels.numbers >= n_named).any():  # misspelt ids would become new nodes in silence

@@ -23,9 +23,8 @@ from unseen.data.files import STANDARD, atomic_path
 from unseen.data.labels_text import Answer, LabelText
 from unseen.data.names import find_answer_columns, lower
 from unseen.data.opened import File, data_suffix, delimiter_of
-from unseen.data.options import Options
 from unseen.data.read import inspect_file
-from unseen.data.sources import Source, format_of, resolve, written_format
+from unseen.data.sources import Options, Source, format_of, resolve, written_format
 from unseen.data.tables import Table, filled_cells, id_array, is_list, is_string, label_values
 from unseen.errors import InputError
 from unseen.ids import Ints, as_ids, match_ids

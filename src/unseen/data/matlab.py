@@ -73,7 +73,8 @@ def _iterate_elements(data: bytes, order: str) -> Iterator[tuple[int, bytes]]:
     """Yield type and content of each element; short ones keep their content within the tag."""
     at = 0
     while at < len(data):
-        tag = _read_part(data, at, 8)
+        tag = data[at : at + 8]
+        _refuse(len(tag) < 8, "it ends within an element")
         kind, size = struct.unpack(order + "II", tag)
         if kind >> 16:
             kind, size = kind & 0xFFFF, kind >> 16
@@ -81,15 +82,11 @@ def _iterate_elements(data: bytes, order: str) -> Iterator[tuple[int, bytes]]:
             yield kind, tag[4 : 4 + size]
             at += 8
         else:
-            yield kind, _read_part(data, at + 8, size)
             at += 8 + size
+            _refuse(at > len(data), "it ends within an element")
+            yield kind, data[at - size : at]
             if kind != _COMPRESSED:
                 at += -size % 8
-
-
-def _read_part(data: bytes, start: int, size: int) -> bytes:
-    _refuse(start + size > len(data), "it ends within an element")
-    return data[start : start + size]
 
 
 def _read_matrix(
@@ -113,7 +110,15 @@ def _read_matrix(
     values = [_read_numbers(part, order) for part in parts]
     misfit = f"the matrix {title!r} does not have as many numbers as its shape {size} says"
     if class_ == _SPARSE_CLASS:
-        return title, _make_sparse(values, size, misfit)
+        if len(values) == 2:  # all zero: Matlab may leave the numbers out
+            values = [*values, np.zeros(0)]
+        _refuse(len(values) != 3 or len(values[1]) != size[1] + 1, misfit)
+        rows, starts, numbers = values[0].astype(np.int64), values[1].astype(np.int64), values[2]
+        count = int(starts[-1])
+        _refuse(not 0 <= count <= min(len(rows), len(numbers)), misfit)
+        matrix = sp.csc_array((numbers[:count], rows[:count], starts), shape=size)
+        matrix.check_format(full_check=True)
+        return title, matrix
     _refuse(len(values) != 1 or len(values[0]) != size[0] * size[1], misfit)
     return title, values[0].reshape(size, order="F")
 
@@ -124,15 +129,3 @@ def _read_numbers(element: tuple[int, bytes], order: str) -> npt.NDArray[Any]:
     dtype = np.dtype(order + _NUMBERS[kind])
     _refuse(len(content) % dtype.itemsize > 0, "an element ends within a number")
     return np.frombuffer(content, dtype=dtype).astype(dtype.newbyteorder("="))
-
-
-def _make_sparse(values: list[npt.NDArray[Any]], size: tuple[int, ...], misfit: str) -> sp.csc_array:
-    if len(values) == 2:  # all zero: Matlab may leave the numbers out
-        values = [*values, np.zeros(0)]
-    _refuse(len(values) != 3 or len(values[1]) != size[1] + 1, misfit)
-    rows, starts, data = values[0].astype(np.int64), values[1].astype(np.int64), values[2]
-    count = int(starts[-1])
-    _refuse(not 0 <= count <= min(len(rows), len(data)), misfit)
-    matrix = sp.csc_array((data[:count], rows[:count], starts), shape=size)
-    matrix.check_format(full_check=True)
-    return matrix

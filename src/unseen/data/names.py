@@ -100,6 +100,8 @@ _THINGS = _word_set(
 )
 _FILLERS = _word_set("official no nr of the display full short unique primary other num number my")
 _NOUNS = _THINGS | {word for pair in _ENDS for words in pair for word in words}
+_COLUMN_WORDS = _NOUNS | _FILLERS | _PLACE_WORDS
+"""Words of which names of columns of ids consist."""
 _ID_NAMES = {f"{noun}id" for noun in _NOUNS}
 NUMBER = re.compile(r"[-+]?[$€£]?\d[\d.,' ]*(?:e[-+]?\d+)?\s?[%$€£]?", re.IGNORECASE)
 DATE = re.compile(r"\d{4}-\d\d?-\d\d?(?:[T ].*)?|\d\d?[./]\d\d?[./]\d{2,4}(?: .*)?|\d\d?:\d\d(?::\d\d)?")
@@ -134,9 +136,7 @@ def stem(name: str) -> tuple[str, ...]:
 def is_thing(name: str) -> bool:
     """Return whether all words of a name are ones by which columns of ids are called."""
     words = split_words(name)
-    if has_id_word(name):
-        return True
-    return any(word in _NOUNS for word in words) and _are_column_words(words)
+    return has_id_word(name) or (not _NOUNS.isdisjoint(words) and _COLUMN_WORDS.issuperset(words))
 
 
 def has_id_word(name: str) -> bool:
@@ -151,12 +151,6 @@ def is_label_name(name: str) -> bool:
     return bool(words) and (words[-1] in _LABEL_WORDS or words[0] in ("is", "label", "class"))
 
 
-def is_text_name(name: str) -> bool:
-    """Return whether a name is one of texts."""
-    words = split_words(name)
-    return bool(words) and words[-1] in _TEXT_WORDS
-
-
 def find_ends(names: Sequence[str], *, any_stem: bool = False) -> tuple[int, int] | None:
     """Return which two names are the ends of an edge: a known pair, or one stem with two known endings.
 
@@ -168,10 +162,11 @@ def find_ends(names: Sequence[str], *, any_stem: bool = False) -> tuple[int, int
     ((1, 2), (0, 1))
     """
     words = [split_words(name) for name in names]
-    usable = [k for k, own in enumerate(words) if own and not _TIME_WORDS.intersection(own)]
+    usable = [k for k, own in enumerate(words) if own and _TIME_WORDS.isdisjoint(own)]
+    known = [k for k in usable if _COLUMN_WORDS.issuperset(words[k])]
     for first, second in _ENDS:
-        for i, j in permutations(usable, 2):
-            if _has_end(words[i], first) and _has_end(words[j], second):
+        for i, j in permutations(known, 2):
+            if not set(first).isdisjoint(words[i]) and not set(second).isdisjoint(words[j]):
                 return i, j
     for i, j in permutations(usable, 2):
         places = (words[i][-1], words[j][-1]), (words[i][0], words[j][0])
@@ -179,17 +174,9 @@ def find_ends(names: Sequence[str], *, any_stem: bool = False) -> tuple[int, int
         for place, (one, other) in zip(places, rests, strict=True):
             if place not in _PLACES or one != other:
                 continue
-            if place == ("u", "v") or (one and (any_stem or all(word in _NOUNS | _FILLERS for word in one))):
+            if place == ("u", "v") or (one and (any_stem or (_NOUNS | _FILLERS).issuperset(one))):
                 return i, j
     return None
-
-
-def _has_end(words: Sequence[str], end: Collection[str]) -> bool:
-    return any(word in end for word in words) and _are_column_words(words)
-
-
-def _are_column_words(words: Sequence[str]) -> bool:
-    return all(word in _NOUNS or word in _FILLERS or word in _PLACE_WORDS for word in words)
 
 
 def id_position(names: Sequence[str]) -> int | None:
@@ -262,24 +249,24 @@ def edge_columns(names: Sequence[str], is_numeric: Sequence[bool]) -> dict[str, 
     """
     names = neo4j_names(names, "edges")
     known, own = {"src": SRC, "dst": DST, "weight": WEIGHT, "type": EDGE_TYPE, "sign": SIGN}, lower(names)
-    found = {
-        meaning: next((own.index(name) for name in usual if name in own), None)
-        for meaning, usual in known.items()
-    }
+    found = {meaning: find_name(names, usual) for meaning, usual in known.items()}
+    times = [k for k, name in enumerate(names) if not _TIME_WORDS.isdisjoint(split_words(name))]
     if found["src"] is None or found["dst"] is None:
         free = [k for k in range(len(names)) if k not in found.values()]
         pair = find_ends([names[k] if k in free else "" for k in range(len(names))], any_stem=True)
         if pair is not None and found["src"] is None and found["dst"] is None:
             found["src"], found["dst"] = pair
         else:
-            rest = _without_index([k for k in free if not _has_time(names[k])] or free, names, is_numeric)
+            rest = _without_index([k for k in free if k not in times] or free, names, is_numeric)
             for end in ("src", "dst"):
                 if found[end] is None and rest:
                     found[end] = rest.pop(0)
     if found["weight"] is None and found["src"] is not None and found["dst"] is not None:
         free = [k for k in range(len(names)) if k not in found.values()]
-        usable = [k for k in free if is_numeric[k] and _may_be_weight(names[k])]
-        called = [k for k in usable if _WEIGHT_WORDS.intersection(split_words(names[k]))]
+        others = (*FIRST_ONLY, "rank", "row", "line")
+        usable = [k for k in free if is_numeric[k] and k not in times and own[k] not in others]
+        usable = [k for k in usable if not has_id_word(names[k]) and not is_label_name(names[k])]
+        called = [k for k in usable if not _WEIGHT_WORDS.isdisjoint(split_words(names[k]))]
         third = [k for k in usable if k == min(free)]
         found["weight"] = next(iter(called or third), None)
     return {meaning: k for meaning, k in found.items() if k is not None}
@@ -319,15 +306,6 @@ def _without_index(columns: list[int], names: Sequence[str], is_numeric: Sequenc
     if len(columns) > 2 and columns[0] == 0 and numbered and is_numeric[0] and is_thing(names[columns[1]]):
         return columns[1:]
     return columns
-
-
-def _may_be_weight(name: str) -> bool:
-    others = (*FIRST_ONLY, "rank", "row", "line")
-    return not (_has_time(name) or has_id_word(name) or is_label_name(name) or name.strip().lower() in others)
-
-
-def _has_time(name: str) -> bool:
-    return bool(_TIME_WORDS.intersection(split_words(name)))
 
 
 def is_number(cell: str) -> bool:
@@ -383,7 +361,8 @@ def has_known_names(role: Role, cells: Sequence[str]) -> bool:
         return counted and (first or is_thing(cells[0]) or any(n in NODE for n in names) or many)
     if any(map(is_value, cells)):
         return False
-    labelled = any(is_label_name(cell) or is_text_name(cell) or is_thing(cell) for cell in cells[1:])
+    ends_in_text = any(not _TEXT_WORDS.isdisjoint(split_words(cell)[-1:]) for cell in cells[1:])
+    labelled = ends_in_text or any(is_label_name(cell) or is_thing(cell) for cell in cells[1:])
     strict = any(name in (*NODE, *LABEL) for name in names) or has_id_word(cells[0])
     label_first = len(cells) > 1 and is_label_name(cells[0]) and has_id_word(cells[1])
     return strict or (labelled and (first or is_thing(cells[0]))) or label_first

@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from unseen.data.objects import network_table, to_networkx
 from unseen.data.opened import File, data_suffix, require_depth
-from unseen.data.options import Options
-from unseen.data.sources import Batches, Role
+from unseen.data.sources import Batches, Options, Role
 from unseen.data.tables import explain_errors
 from unseen.data.writers import Files, require_plain
 from unseen.errors import InputError, UnsupportedError, counted, need_library
@@ -105,16 +103,6 @@ def _escape_pajek(line: bytes) -> bytes:
     return b'"'.join(parts)
 
 
-def _pajek_lines(graph: Graph) -> Iterator[str]:
-    """Yield the lines of a Pajek file; networkx writes names without quotes, and cannot read all of these."""
-    yield f"*vertices {graph.n_nodes}"
-    yield from (f'{k} "{node}"' for k, node in enumerate(graph.node_ids.tolist(), 1))
-    yield "*edges"
-    coo = graph.relations[0].entries.tocoo()
-    for i, j, weight in zip(coo.row.tolist(), coo.col.tolist(), coo.data.tolist(), strict=True):
-        yield f"{i + 1} {j + 1} {weight}"
-
-
 def write(graph: Graph, role: Role, path: Path) -> Files:  # noqa: ARG001
     """Write a graph's nodes, edges and weights; features and labels have files of their own."""
     suffix = data_suffix(path)
@@ -127,8 +115,12 @@ def write(graph: Graph, role: Role, path: Path) -> Files:  # noqa: ARG001
     if odd is not None:  # XML has no control characters
         msg = f"{path}: {suffix} cannot hold the id {odd!r}; use .csv or .parquet"
         raise UnsupportedError(msg)
-    if suffix in _PAJEK:
-        text = "".join(f"{line}\n" for line in _pajek_lines(graph))
+    if suffix in _PAJEK:  # networkx writes names without quotes, and cannot read all of these
+        nodes = (f'{k} "{node}"' for k, node in enumerate(graph.node_ids.tolist(), 1))
+        coo = graph.relations[0].entries.tocoo()
+        ends = zip(coo.row.tolist(), coo.col.tolist(), coo.data.tolist(), strict=True)
+        edges = (f"{i + 1} {j + 1} {weight}" for i, j, weight in ends)
+        text = "\n".join([f"*vertices {graph.n_nodes}", *nodes, "*edges", *edges, ""])
         return {path: lambda temporary: temporary.write_text(text, encoding="utf-8") and None}
     theirs = to_networkx(graph, features=None)
     if all((relation.matrix.data == 1).all() for relation in graph.relations):

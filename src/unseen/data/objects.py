@@ -20,8 +20,7 @@ import scipy.sparse as sp
 from unseen.data.labels_file import answer_table
 from unseen.data.leaks import INDEX
 from unseen.data.names import NODE
-from unseen.data.options import Options
-from unseen.data.sources import Role
+from unseen.data.sources import Options, Role
 from unseen.data.tables import MatrixBatch, Table, as_column, id_array
 from unseen.errors import InputError, cannot_hold, logger, need_library
 from unseen.graph import Features, Graph, Symmetrize

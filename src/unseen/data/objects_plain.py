@@ -20,8 +20,7 @@ import scipy.sparse as sp
 
 from unseen.data.names import DST, NODE, SRC
 from unseen.data.objects import is_networkx, network_table
-from unseen.data.options import Options
-from unseen.data.sources import Role, is_pyg
+from unseen.data.sources import Options, Role, is_pyg
 from unseen.data.tables import MatrixBatch, Table, as_column, first_line, from_arrow, id_column
 from unseen.errors import InputError, unknown_name
 from unseen.graph import Graph

@@ -10,8 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from unseen.data.build import Report
-from unseen.data.options import Options
-from unseen.data.sources import Role
+from unseen.data.sources import Options, Role
 from unseen.data.tables import MatrixBatch, Table, as_column, list_names
 from unseen.errors import InputError, UnsupportedError, logger
 from unseen.graph import Features, Graph, Symmetrize

@@ -75,7 +75,7 @@ class File:
 
     def chunks(self, n_bytes: int = 1 << 22) -> Iterator[bytes]:
         """Yield the content in pieces; packed files are known by their first bytes, whatever the name."""
-        needed, packing = 0, None
+        size, rows, packing = 0, 0, None
         try:
             with self.path.open("rb") as raw:
                 start = raw.peek(4)[:4]
@@ -93,9 +93,9 @@ class File:
                     stream = pa.CompressedInputStream(pa.PythonFile(counting, mode="r"), packing)
                 while piece := stream.read(n_bytes):
                     if packing is not None:  # a cell of text takes some four times its letters as a value
-                        needed += WORK_BYTES * 4 * len(piece) + ROW_BYTES * piece.count(b"\n")
+                        size, rows = size + 4 * len(piece), rows + piece.count(b"\n")
                         self.size = max(self.size, counting.n_bytes)
-                        self._require_memory(needed, held=False)
+                        self.require_room(size, rows, held=False)
                     yield piece
         except OSError as error:
             msg = f"{self.name} cannot be read: {error.strerror or error}"
@@ -108,11 +108,9 @@ class File:
         self.require_room(self.size)
         return b"".join(self.chunks(1 << 24))
 
-    def require_room(self, n_bytes: int, rows: int = 0) -> None:
+    def require_room(self, n_bytes: int, rows: int = 0, *, held: bool = True) -> None:
         """Raise an `InputError` if `n_bytes` of values in so many rows need more memory than the bound."""
-        self._require_memory(WORK_BYTES * n_bytes + ROW_BYTES * rows)
-
-    def _require_memory(self, needed: int, *, held: bool = True) -> None:
+        needed = WORK_BYTES * n_bytes + ROW_BYTES * rows
         limit, name = memory_bound(self.size, self.max_memory, held=held)
         if needed > limit:
             msg = (

@@ -18,8 +18,7 @@ import pyarrow.compute as pc
 
 from unseen.data.build import Numbering, Report
 from unseen.data.names import DST, EDGE_TYPE, HEADER_HINT, LABEL, NODE, NODE_TYPE, PANDAS_INDEX, SRC, WEIGHT
-from unseen.data.options import Options
-from unseen.data.sources import Role, Source
+from unseen.data.sources import Options, Role, Source
 from unseen.data.tables import MatrixBatch, Table, TextLayout, join_places, list_names
 from unseen.errors import InputError, logger, show_path
 from unseen.ids import Features, Floats, Ints, Mask, Place, as_ids

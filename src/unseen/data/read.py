@@ -10,10 +10,9 @@ import numpy as np
 
 from unseen.data.build import Numbering, Report, build_labels, refuse_foreign_ids
 from unseen.data.intake import Data, Intake
-from unseen.data.options import OptionNames, Options
 from unseen.data.pieces import Reader, number_rows, read_whole
 from unseen.data.roles import EdgeReader, LabelReader, NodeReader
-from unseen.data.sources import as_list, attribute_source, is_path, is_pyg
+from unseen.data.sources import OptionNames, Options, as_list, as_path, find_format, is_path, is_pyg
 from unseen.data.tables import Table, id_column
 from unseen.errors import InputError
 from unseen.graph import Graph
@@ -253,3 +252,17 @@ def inspect_file(
         known.number(id_column(known_ids, "known_ids"))
         read_whole(reader, known)
     return reader
+
+
+def attribute_source(edges: Any, features: Any, text: Any) -> Any:
+    """Return the first source that may hold labels beside other attributes of nodes, or None."""
+    from unseen.data.objects import is_networkx
+
+    for source in (edges, features, text):
+        if is_path(source):
+            form = find_format(as_path(source), "labels")
+            if form is not None and (form.graph or source is not edges):
+                return source
+        elif is_networkx(source) or (source is not edges and hasattr(source, "columns")):
+            return source
+    return None

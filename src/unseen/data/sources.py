@@ -10,18 +10,19 @@ import codecs
 import difflib
 import os
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, cast, get_args
 
 from unseen.data.files import STANDARD
 from unseen.data.opened import File, bare_name, data_suffix
-from unseen.data.options import Options
 from unseen.errors import InputError, logger
 
 if TYPE_CHECKING:
     from unseen.data.tables import MatrixBatch, Table
+    from unseen.weights import Symmetrize
 
 Role = Literal["edges", "nodes", "features", "labels", "vectors"]
 """What a source is read as."""
@@ -47,6 +48,81 @@ _ADVICE = {
     **dict.fromkeys((".dot", ".gv"), "networkx reads it with pydot, and writes .graphml"),
 }
 """Suffixes of other tools, and the way from there."""
+
+
+Missing = Literal["median", "zero", "error"]
+"""What to put in place of missing numbers among the features."""
+
+
+class OptionNames(TypedDict, total=False):
+    """The options as keyword arguments, for functions that hand them on."""
+
+    header: bool | None
+    delimiter: str | None
+    symmetrize: Symmetrize
+    drop_negative: bool
+    strict: bool
+    directed: bool
+    absolute: bool
+    src: str | None
+    dst: str | None
+    weight: str | None
+    node_column: str | None
+    label_column: str | None
+    edges_table: str | None
+    missing: Missing
+    max_memory: int | str | None
+
+
+@dataclass(frozen=True)
+class Options:
+    """How sources are read; :func:`unseen.read` says what each option means."""
+
+    header: bool | None = None
+    delimiter: str | None = None
+    symmetrize: Symmetrize = "max"
+    drop_negative: bool = False
+    strict: bool = False
+    directed: bool = False
+    absolute: bool = False
+    src: str | None = None
+    dst: str | None = None
+    weight: str | None = None
+    node_column: str | None = None
+    label_column: str | None = None
+    edges_table: str | None = None
+    missing: Missing = "median"
+    max_memory: int | str | None = None
+
+    def column_names(self, role: str) -> dict[str, str]:
+        """Return the names that were given for columns of a role, by what they stand for."""
+        given = {"src": self.src, "dst": self.dst, "weight": self.weight}
+        if role != "edges":
+            given = {"node": self.node_column, "label": self.label_column if role == "labels" else None}
+        return {usual: name for usual, name in given.items() if name}
+
+    @property
+    def label_names(self) -> set[str]:
+        """The names of columns that hold labels in any table, in lower case."""
+        return {"label", *([self.label_column.strip().lower()] if self.label_column else [])}
+
+    def __post_init__(self) -> None:
+        from unseen.weights import check_symmetrize
+
+        check_symmetrize(self.symmetrize)
+        if self.missing not in get_args(Missing):
+            msg = f"`missing` (--missing) must be 'median', 'zero' or 'error', got {self.missing!r}"
+            raise InputError(msg)
+        if self.drop_negative and self.absolute:
+            msg = "`drop_negative` (--drop-negative) and `absolute` (--absolute) do not go together; give one"
+            raise InputError(msg)
+        character = self.delimiter
+        if character is None:
+            return
+        usable = isinstance(character, str) and len(character) == 1 and character.isascii()
+        if not usable or character in '"\n\r\0#':
+            msg = f"`delimiter` must be one character such as ',', ';', ' ' or a tab, got {character!r}"
+            raise InputError(msg)
 
 
 @dataclass(frozen=True)
@@ -164,18 +240,22 @@ def find_format(path: Path, role: str) -> Format | None:
 def format_of(path: Path, role: Role) -> Format:
     """Return the format of a file to be read, or raise the error that lists the suffixes `role` can have."""
     format_ = find_format(path, role)
-    if format_ is None:
-        if role != "vectors" and _is_unknown_text(path):
-            logger.info("%r: the suffix %r is not known; read as text", str(path), data_suffix(path))
-            return next(f for f in FORMATS if f.name == "text")
-        suffixes = _suffixes(data_suffix(path), (f for f in FORMATS if role in f.roles))
-        way = _ADVICE.get(
-            data_suffix(path), f"{suffixes[0]}known are {suffixes[1]}, text also with .gz and .zst"
-        )
-        advice = way.format(path, path.stem)
-        msg = f"{str(path)!r} has the suffix {data_suffix(path)!r}, which `{role}` cannot be read from; {advice}"
-        raise InputError(msg)
-    return format_
+    if format_ is not None:
+        return format_
+    suffix = data_suffix(path)
+    is_known = suffix in _ADVICE or any(each for each, _ in match_formats(path))
+    if role != "vectors" and not is_known and path.is_file():
+        start = next(File(path, role).chunks(1 << 16), b"")
+        with suppress(UnicodeDecodeError):
+            codecs.getincrementaldecoder("utf-8")().decode(start)
+            if b"\0" not in start:
+                logger.info("%r: the suffix %r is not known; read as text", str(path), suffix)
+                return FORMATS[0]
+    near, suffixes = _suffixes(suffix, (each for each in FORMATS if role in each.roles))
+    way = _ADVICE.get(suffix, f"{near}known are {suffixes}, text also with .gz and .zst")
+    advice = way.format(path, path.stem)
+    msg = f"{str(path)!r} has the suffix {suffix!r}, which `{role}` cannot be read from; {advice}"
+    raise InputError(msg)
 
 
 def written_format(path: Path, role: Role) -> Format:
@@ -210,18 +290,6 @@ def _suffixes(suffix: str, formats: Iterable[Format]) -> tuple[str, str]:
     known = list(dict.fromkeys(each for format_ in formats for each in format_.suffixes if each))
     near = difflib.get_close_matches(suffix, known, n=1, cutoff=0.7)
     return f"is it {near[0]}? " if near else "", ", ".join(known)
-
-
-def _is_unknown_text(path: Path) -> bool:
-    """Whether no format knows the suffix of a file, and the file begins like text."""
-    if data_suffix(path) in _ADVICE or not path.is_file() or any(suffix for suffix, _ in match_formats(path)):
-        return False
-    start = next(File(path, "edges").chunks(1 << 16), b"")
-    try:
-        codecs.getincrementaldecoder("utf-8")().decode(start)
-    except UnicodeDecodeError:
-        return False
-    return b"\0" not in start
 
 
 def is_path(source: Any) -> bool:
@@ -260,20 +328,6 @@ def as_list(labels: Any) -> list[Any]:
         is_path(one) or hasattr(one, "columns") for one in labels
     )
     return list(labels) if listed and labels else [labels]
-
-
-def attribute_source(edges: Any, features: Any, text: Any) -> Any:
-    """Return the first source that may hold labels beside other attributes of nodes, or None."""
-    from unseen.data.objects import is_networkx
-
-    for source in (edges, features, text):
-        if is_path(source):
-            form = find_format(as_path(source), "labels")
-            if form is not None and (form.graph or source is not edges):
-                return source
-        elif is_networkx(source) or (source is not edges and hasattr(source, "columns")):
-            return source
-    return None
 
 
 def is_same_source(one: Any, other: Any) -> bool:

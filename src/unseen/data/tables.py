@@ -135,7 +135,20 @@ class Table:
         """Return batches of one source, whose columns are in the same order, as one table."""
         if len(tables) == 1:
             return tables[0]
-        columns = [_join_columns(parts) for parts in zip(*(table.columns for table in tables), strict=True)]
+        columns = []
+        for parts in zip(*(table.columns for table in tables), strict=True):
+            kinds = {part.type for part in parts if len(part)} or {parts[0].type}
+            kind = pa.large_string()  # unless another type holds them all
+            if len(kinds) == 1:
+                kind = kinds.pop()
+            elif all(map(is_list, kinds)):
+                kind = pa.large_list(pa.float64())
+            elif all(map(pa.types.is_integer, kinds)):
+                kind = pa.int64()
+            elif all(pa.types.is_integer(each) or pa.types.is_floating(each) for each in kinds):
+                kind = pa.float64()
+            chunks = [chunk for part in parts for chunk in part.cast(kind).chunks]
+            columns.append(pa.chunked_array(chunks, kind))
         place = join_places([(table.n_rows, table.place) for table in tables])
         return replace(tables[0], columns=tuple(columns), place=place)
 
@@ -181,21 +194,6 @@ def join_places(parts: Sequence[tuple[int, Place]]) -> Place:
         return parts[k][1](row - int(starts[k]))
 
     return place
-
-
-def _join_columns(parts: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
-    """Return the parts of a column one after the other, in a type that holds them all."""
-    kinds = {part.type for part in parts if len(part)} or {parts[0].type}
-    if len(kinds) == 1:
-        kind = kinds.pop()
-    elif all(map(is_list, kinds)):
-        kind = pa.large_list(pa.float64())
-    elif all(map(pa.types.is_integer, kinds)):
-        kind = pa.int64()
-    else:
-        numbers = all(pa.types.is_integer(each) or pa.types.is_floating(each) for each in kinds)
-        kind = pa.float64() if numbers else pa.large_string()
-    return pa.chunked_array([chunk for part in parts for chunk in part.cast(kind).chunks], kind)
 
 
 def from_arrow(
@@ -319,17 +317,6 @@ def label_values(column: pa.ChunkedArray, source: str) -> tuple[Ints, pa.Array]:
     if pa.types.is_integer(kind) or pa.types.is_null(kind) or is_string(kind):
         return rows, values.cast(text)
     msg = f"{source}: the labels have the type {kind}; they must be strings, numbers or lists of these"
-    raise InputError(msg)
-
-
-def require_single_rows(ids: pa.Array, table: Table, what: str) -> None:
-    """Raise an `InputError` that names the first row whose id stands in a row before it."""
-    codes = ids.dictionary_encode().indices.to_numpy(zero_copy_only=False)
-    _, first = np.unique(codes, return_index=True)
-    if len(first) == len(codes):
-        return
-    row = int(np.setdiff1d(np.arange(len(codes)), first)[0])
-    msg = f"{table.place(row)}: the node {ids[row].as_py()!r} has {what} already; one row per node is allowed"
     raise InputError(msg)
 
 

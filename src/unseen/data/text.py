@@ -14,6 +14,7 @@ import codecs
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 import pyarrow as pa
@@ -21,11 +22,10 @@ import pyarrow.compute as pc
 
 from unseen.data.cells import (
     NEVER,
-    SURE_COMMENT,
     Text,
     count_delimiter,
     field_start,
-    record_end,
+    record_pattern,
     refuse_stray_quotes,
     scan,
     sniff_delimiter,
@@ -34,8 +34,7 @@ from unseen.data.cells import (
 )
 from unseen.data.names import find_ends, has_known_names, has_sure_names, is_count, is_number, is_value, stem
 from unseen.data.opened import File
-from unseen.data.options import Options
-from unseen.data.sources import Batches, Role
+from unseen.data.sources import Batches, Options, Role
 from unseen.data.tables import Table, TextLayout, join_chunks
 from unseen.errors import InputError, logger
 
@@ -46,7 +45,6 @@ _SHAPES = ((re.compile(r"[A-Z]+"), "A"), (re.compile(r"[^\W\dA-Z_]+"), "a"), (re
 _SAMPLE = 200
 HEAD = 1 << 18
 """Bytes of a file, more where there is no line in them, that settle its delimiter: the same however it is read."""
-
 
 BLOCK = 1 << 26
 """Bytes of a file that are parsed together, where nobody asks for fewer."""
@@ -74,8 +72,9 @@ def read(
     first, before = True, 0
     parts, size, enough = list[bytes](), 0, 0
     for block, last in _blocks(file, n_bytes):
-        ends = role == "edges" and block.endswith((b"}", b"}\n"))
-        parts.append(_ATTRIBUTES.sub(_weight_among, block) if ends else block)
+        if role == "edges" and block.endswith((b"}", b"}\n")):  # a dict, as networkx writes it
+            block = _ATTRIBUTES.sub(_find_weight, block)
+        parts.append(block)
         size += len(block)
         if size < enough and not last:
             continue
@@ -104,8 +103,7 @@ def read(
         parts, size, enough = [rest], len(rest), 2 * len(rest)
 
 
-def _weight_among(attributes: re.Match[bytes]) -> bytes:
-    """Return the weight in the dict that a line of networkx's edge lists ends in, 1 where it has none."""
+def _find_weight(attributes: re.Match[bytes]) -> bytes:
     weight = _WEIGHT.search(attributes[0])
     return b"1" if weight is None else weight[1]
 
@@ -173,7 +171,14 @@ def _layout(
     while not lines:
         if len(data) <= size and not last:
             return None
-        lines = _records(data, size)
+        cut = data.rfind(b"\n", 0, size) + 1 if len(data) > size else len(data)
+        head = data[: cut or (data.find(b"\n", size) + 1) or len(data)]
+        records = (
+            (each.start(), each.end(), each[0].decode("utf-8").strip(" \t"))
+            for each in record_pattern().finditer(head)
+            if each["comment"] is None and each[0].strip(b" \t")
+        )
+        lines = list(islice(records, _SAMPLE + 1))
         if not lines and size >= len(data):
             msg = f"{file.name} is empty; a file without rows needs at least its header line"
             raise InputError(msg)
@@ -192,7 +197,8 @@ def _layout(
     )
     line = data.count(b"\n", 0, start) + 1
     layout = TextLayout(delimiter, width, start=start, line=line)
-    end = record_end(data, start, field_start(delimiter))
+    first = record_pattern(field_start(delimiter)).match(data, start)
+    end = start if first is None else first.end()
     record = data[start:end].strip(b" \t")
     quote = scan(record, layout)[2]
     if quote is not None:
@@ -200,8 +206,8 @@ def _layout(
             return None
         raise _unclosed(file.name, line + record.count(b"\n", 0, quote))
     refuse_stray_quotes(tidy(record, delimiter), delimiter, file.name, line)
-    head = Text.of(data[: lines[-1][1]], file.name, layout, 0, start=start)
-    rows = [tuple(cells) for _, cells in head.records(_SAMPLE)]
+    text = Text.of(data[: lines[-1][1]], file.name, layout, 0, start=start)
+    rows = [tuple(cells) for _, cells in text.records(_SAMPLE)]
     layout = _with_header(layout, rows, f"{file.name}, line {line}", role, options)
     return layout if layout.names is None else replace(layout, start=end)
 
@@ -232,25 +238,6 @@ def _with_header(
         logger.warning("%s (%s) is read as an edge in spite of header=True (--header): %s", place, cells, why)
         return layout
     return replace(layout, names=names, reason="header=True")
-
-
-def _records(data: bytes, size: int) -> list[tuple[int, int, str]]:
-    """Return starts, ends and texts of the first records that are neither blank nor surely a comment.
-
-    A quote that opens behind a usual delimiter and closes on another line joins the lines between.
-    """
-    cut = data.rfind(b"\n", 0, size) + 1 if len(data) > size else len(data)
-    head = data[: cut or (data.find(b"\n", size) + 1) or len(data)]
-    records: list[tuple[int, int, str]] = []
-    at = 0
-    while at < len(head) and len(records) < _SAMPLE + 1:
-        end = head.find(b"\n", at)
-        end = len(head) if end < 0 else end
-        if head[at:end].strip(b" \t") and not SURE_COMMENT.match(head[at:end]):
-            end = record_end(head, at) if b'"' in head[at:end] else end
-            records.append((at, end, head[at:end].decode("utf-8").strip(" \t")))
-        at = end + 1
-    return records
 
 
 def holds_only(test: Callable[[str], bool], rows: Sequence[Sequence[str]], column: int) -> bool:
@@ -284,8 +271,10 @@ def explain_header(role: Role, cells: Sequence[str], rows: Sequence[Sequence[str
         stems = {stem(cell) for cell in below}
         if not any(stem(cell) in stems for cell in cells[:n_ids] if stem(cell)):
             return "it has known names"
-    if role == "edges" and _is_pair_of_one_stem(cells, below):
-        return "its first two cells are one name with two endings"
+    if role == "edges" and len(cells) > 1 and find_ends(cells[:2], any_stem=True) is not None and below:
+        shapes, stems = {_shape(cell) for cell in below}, {stem(cell) for cell in below}
+        if not any(_shape(cell) in shapes or stem(cell) in stems for cell in cells[:2]):
+            return "its first two cells are one name with two endings"
     named = [cell for cell in cells if is_value(cell)]
     numbered = role in ("features", "vectors") and len(named) == len(cells) - 1 and is_count(named, role)
     if named and not numbered:
@@ -305,14 +294,6 @@ def may_be_header(role: Role, cells: Sequence[str], rows: Sequence[Sequence[str]
 def _has_label_again(cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     """Return whether another row has one of these labels: the name of a column is not a class."""
     return any(cell and cell in row[k : k + 1] for k, cell in enumerate(cells) if k for row in rows)
-
-
-def _is_pair_of_one_stem(cells: Sequence[str], below: set[str]) -> bool:
-    """Return whether two cells are one name with two endings, and no id of the file is written in the same way."""
-    if len(cells) < 2 or find_ends(cells[:2], any_stem=True) is None:
-        return False
-    shapes, stems = {_shape(cell) for cell in below}, {stem(cell) for cell in below}
-    return bool(below) and not any(_shape(cell) in shapes or stem(cell) in stems for cell in cells[:2])
 
 
 def _shape(cell: str) -> str:

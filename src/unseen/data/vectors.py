@@ -24,9 +24,8 @@ from unseen.data.cells import BLANK, Text
 from unseen.data.features import FeatureReader
 from unseen.data.names import PANDAS_INDEX, id_position
 from unseen.data.opened import File
-from unseen.data.options import Options
 from unseen.data.pieces import FeatureRows, read_whole
-from unseen.data.sources import Batches, Role, metadata_path
+from unseen.data.sources import Batches, Options, Role, metadata_path
 from unseen.data.tables import MatrixBatch, Table, TextLayout, is_list, is_string
 from unseen.embedding import Embedding
 from unseen.errors import InputError, counted, logger

@@ -20,9 +20,8 @@ from unseen.data.build import combine_labels
 from unseen.data.files import staged_folder
 from unseen.data.intake import Intake
 from unseen.data.opened import shown_bytes
-from unseen.data.options import OptionNames, Options
 from unseen.data.pieces import Edges
-from unseen.data.sources import as_list
+from unseen.data.sources import OptionNames, Options, as_list
 from unseen.data.spill import Database, SortedRows, SpilledEdges, SpilledNumbering
 from unseen.engine.parts import (
     BYTES_PER_NODE,

@@ -15,8 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from unseen.data.files import AnyPath
-from unseen.data.options import Options
-from unseen.data.sources import Source
+from unseen.data.sources import Options, Source
 from unseen.data.tables import Table
 from unseen.discovery.result import FoundClass
 from unseen.errors import InputError

@@ -17,7 +17,7 @@ import scipy.sparse as sp
 
 from unseen.data.build import Report
 from unseen.data.intake import Data
-from unseen.data.options import Options
+from unseen.data.sources import Options
 from unseen.errors import InputError, counted, logger
 from unseen.graph import Features, Graph
 from unseen.ids import Array, Ints

@@ -16,9 +16,8 @@ import pyarrow.compute as pc
 
 from unseen.data.intake import Data
 from unseen.data.opened import NODE_ROWS, File
-from unseen.data.options import Options
 from unseen.data.read import read
-from unseen.data.sources import Role, Source
+from unseen.data.sources import Options, Role, Source
 from unseen.data.tables import MatrixBatch, Table
 from unseen.errors import InputError, counted
 

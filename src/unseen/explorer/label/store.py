@@ -23,8 +23,8 @@ from unseen.data.files import atomic_path, explain_errors, keep_backup
 from unseen.data.labels_file import answers_of, new_text, read_text
 from unseen.data.labels_text import Answer, LabelText
 from unseen.data.opened import data_suffix
-from unseen.data.options import Options
 from unseen.data.read import read_label_list
+from unseen.data.sources import Options
 from unseen.errors import InputError, OutputError, UnseenError, counted, logger
 from unseen.explorer.label.answers import AnswerLog, Change
 from unseen.labels import Labels
