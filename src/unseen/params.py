@@ -95,13 +95,10 @@ class Allowed:
             return True
         if self.each is not None and isinstance(value, (tuple, list)):
             return all(self.each.accepts(entry) for entry in value)
-        return any(self._is_of(value, kind) for kind in self.kinds)
-
-    def _is_of(self, value: Any, kind: Any) -> bool:
-        if kind not in (int, float):
-            return isinstance(value, kind)
-        number = isinstance(value, numbers.Integral if kind is int else numbers.Real)
-        return number and not isinstance(value, bool) and self.limits.hold(value)
+        for kind, number in ((int, numbers.Integral), (float, numbers.Real)):
+            if kind in self.kinds and isinstance(value, number) and not isinstance(value, bool):
+                return self.limits.hold(value)
+        return isinstance(value, tuple(kind for kind in self.kinds if kind not in (int, float)))
 
     def parse(self, text: str) -> Any:
         """Return the value that a text on a command line means; a ValueError where it means none."""

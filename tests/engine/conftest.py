@@ -50,9 +50,6 @@ class ThreadComm(Comm):
         assert [len(piece) for piece in received] == list(receive)
         return torch.cat(received)
 
-    def barrier(self) -> None:
-        self._all(None)
-
 
 def on_ranks(size: int, work: Callable[[Comm], T]) -> list[T]:
     """Call `work` on each of `size` ranks at once, and return what they returned."""

@@ -9,15 +9,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from unseen.engine.comm import SOLO
+from unseen.engine.comm import SOLO, CommError, _explain_errors, connect
 from unseen.engine.partition import partition
 from unseen.engine.train import train, trainable
+from unseen.errors import InputError
 
 WITHOUT_RESOURCE = """
 import sys
 sys.modules["resource"] = None  # importing it fails, as on Windows
 import importlib
-for name in ("unseen.scale.__main__", "unseen.cli.scale", "unseen.engine.train"):
+for name in ("unseen.scale", "unseen.cli.scale", "unseen.engine.train"):
     importlib.import_module(name)
 """
 
@@ -47,3 +48,13 @@ def test_dask_hands_over_edges_and_takes_back_vectors(tmp_path: Path) -> None:
     vectors = dd.read_parquet(str(tmp_path / "vectors")).compute()
     assert sorted(vectors["node"]) == sorted(made.node_ids.tolist())
     np.testing.assert_array_equal(np.stack(vectors["vector"]), made.rows(vectors["node"].to_numpy()))
+
+
+def test_one_process_forms_no_group_and_a_lost_connection_becomes_a_sentence() -> None:
+    with connect() as comm:
+        assert comm is SOLO
+    lost = pytest.raises(CommError, match="a sum failed: Connection closed by peer; if a process died")
+    with lost, _explain_errors("a sum"):
+        raise RuntimeError("[/build/gloo/transport/tcp/pair.cc:129] Connection closed\n by peer")
+    with pytest.raises(InputError, match="ours"), _explain_errors("a sum"):
+        raise InputError("ours")

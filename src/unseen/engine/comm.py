@@ -65,6 +65,7 @@ class Comm:
 
     def barrier(self) -> None:
         """Wait until all processes are here."""
+        self.sum_(np.zeros(1))
 
     def exchange_arrays(self, array: Array, send: Sequence[int]) -> tuple[Array, list[int]]:
         """Exchange rows of a numpy array whose receivers do not know how many will come; return rows and counts."""
@@ -116,9 +117,6 @@ class Group(Comm):
             dist.all_to_all_single(received, moved, list(receive), list(send))
         received = received.to(tensor.device)
         return received.numpy() if isinstance(rows, np.ndarray) else received  # type: ignore[no-any-return]
-
-    def barrier(self) -> None:  # noqa: D102
-        self.sum_(np.zeros(1))
 
 
 @dataclass(frozen=True)
