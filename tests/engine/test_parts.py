@@ -62,9 +62,29 @@ def _on_parts(folder: Path, size: int, work: Callable[[Any, Any], Any]) -> list[
 
 
 def _whole(folder: Path) -> tuple[unseen.Graph, unseen.Labels]:
-    found = _on_parts(folder, 1, lambda graph, labels: (graph, labels))[0]
-    assert isinstance(found[0], unseen.Graph)
-    return found
+    return _on_parts(folder, 1, lambda graph, labels: (graph, labels))[0]
+
+
+def differences(found: np.ndarray, expected: np.ndarray) -> tuple[float, float]:
+    """Return the relative Frobenius difference and the largest one of an entry."""
+    gap = found.astype(np.float64) - expected
+    return float(np.linalg.norm(gap) / np.linalg.norm(expected)), float(np.abs(gap).max())
+
+
+def _fit_both(folder: Path, name: str, **params: Any) -> tuple[Any, list[Any]]:
+    """Return a method fitted on the whole graph and on its parts, whose vectors are compared."""
+
+    def fit(graph: Any, labels: Any) -> Any:
+        return unseen.make_method(name, **params, random_state=0).fit(graph, labels)
+
+    whole, parts = fit(*_whole(folder)), _on_parts(folder, 3, fit)
+    ids = np.concatenate([part.embedding_.node_ids for part in parts])
+    assert ids.tolist() == whole.embedding_.node_ids.tolist()
+    found = np.concatenate([part.embedding_.vectors for part in parts])
+    relative, largest = differences(found, whole.embedding_.vectors)
+    assert relative <= 1e-4
+    assert largest <= 1e-3
+    return whole, parts
 
 
 @pytest.mark.slow
@@ -117,32 +137,13 @@ CASES = [
 ]
 
 
-def differences(found: np.ndarray, expected: np.ndarray) -> tuple[float, float]:
-    """Return the relative Frobenius difference and the largest one of an entry."""
-    gap = found.astype(np.float64) - expected
-    return float(np.linalg.norm(gap) / np.linalg.norm(expected)), float(np.abs(gap).max())
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "params", "features"), CASES)
 def test_parts_train_to_the_vectors_of_the_whole(
     planted: unseen.Dataset, tmp_path: Path, name: str, params: dict[str, Any], features: str | None
 ) -> None:
-    folder = _write(planted, tmp_path, 3, features=features)
-
-    def fit(graph: Any, labels: Any) -> Any:
-        return unseen.make_method(name, n_components=24, **params, random_state=0).fit(graph, labels)
-
-    whole = fit(*_whole(folder))
-    parts = _on_parts(folder, 3, fit)
-    ids = np.concatenate([part.embedding_.node_ids for part in parts])
-    assert ids.tolist() == whole.embedding_.node_ids.tolist()
-    found = np.concatenate([part.embedding_.vectors for part in parts])
-    relative, largest = differences(found, whole.embedding_.vectors)
-    assert relative <= 1e-4
-    assert largest <= 1e-3
-    history = [part.loss_history_ for part in parts]
-    assert history[0] == history[1]
+    _, parts = _fit_both(_write(planted, tmp_path, 3, features=features), name, n_components=24, **params)
+    assert parts[0].loss_history_ == parts[1].loss_history_
 
 
 @pytest.mark.parametrize("features", [None, "sparse", "dense"])
@@ -158,15 +159,7 @@ def test_methods_without_training_give_the_vectors_of_the_whole(
     if name == "rect-plus on a large graph":
         monkeypatch.setattr(views, "LARGE", 300)
         monkeypatch.setattr(reduction, "STREAMED_ROWS", 300)
-
-    def fit(graph: Any, labels: Any) -> Any:
-        return unseen.make_method(name.split()[0], n_components=20, random_state=0).fit(graph, labels)
-
-    whole, parts = fit(*_whole(folder)), _on_parts(folder, 3, fit)
-    found = np.concatenate([part.embedding_.vectors for part in parts])
-    relative, largest = differences(found, whole.embedding_.vectors)
-    assert relative <= 1e-4
-    assert largest <= 1e-3
+    whole, parts = _fit_both(folder, name.split()[0], n_components=20)
     for part in parts if name != "smoothfeats" else ():
         assert part.views_ == whole.views_
         assert part.view_scores_ == pytest.approx(whole.view_scores_)

@@ -6,6 +6,8 @@ import errno
 import os
 import shutil
 import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,12 +20,11 @@ from unseen.engine.parts import load_parts
 from unseen.engine.steps import Checkpoints
 from unseen.engine.train import read_vectors, train
 from unseen.errors import InputError, OutputError, UnseenError
-from unseen_paper.bench.processes import finished, free_port, group, worker_ids, write_parts
-from waiting import wait_for
+from unseen_paper.bench.processes import environment, finished, free_port, group, worker_ids, write_parts
+from waiting import DEADLINE, wait_for
 
 from .conftest import on_ranks
 from .test_parts import differences
-from .workers import run_alone
 
 pytestmark = [
     pytest.mark.processes,
@@ -96,11 +97,19 @@ def test_a_damaged_part_ends_all_processes_with_a_sentence(parts: Path, tmp_path
 def test_others_that_never_come_are_given_up_in_time(parts: Path, tmp_path: Path) -> None:
     place = {"RANK": "1", "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port())}
     arguments = [str(parts), "--method", "rect-n", "-o", str(tmp_path / "vectors"), "--timeout", "3"]
-    code, said = run_alone(*arguments, **place)
-    assert code == 1
-    assert "unseen: process 1: the connection to the other 1 processes at 127.0.0.1:" in said
-    assert "failed within 3 s" in said
-    assert said.count("\n") < 12
+    command = [sys.executable, "-m", "unseen.scale", *arguments]
+    done = subprocess.run(
+        command,
+        env={**environment(), **place},
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=DEADLINE,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "unseen: process 1: the connection to the other 1 processes at 127.0.0.1:" in done.stderr
+    assert "failed within 3 s" in done.stderr
+    assert done.stderr.count("\n") < 12
     assert not (tmp_path / "vectors").exists()
 
 

@@ -86,16 +86,16 @@ def test_candidates_are_different_nodes_of_the_same_class(several: bool) -> None
 
 
 def test_candidates_belong_to_ids_not_rows() -> None:
-    ids = np.array([f"node {i}" for i in range(50)])
-    indicator = np.eye(2, dtype=bool)[np.arange(50) % 2]
+    ids, indicator = np.array([f"node {i}" for i in range(50)]), np.eye(2, dtype=bool)[np.arange(50) % 2]
+
+    def draw(order: np.ndarray, seed: int) -> np.ndarray:
+        groups = label_groups(sp.csr_array(indicator[order]), Run())
+        return draw_candidates(groups, node_keys(ids[order], seed), 6).toarray()
+
+    rows = np.arange(50)
     order = np.random.default_rng(0).permutation(50)
-    drawn = draw_candidates(label_groups(sp.csr_array(indicator), Run()), node_keys(ids, 3), 6).toarray()
-    moved = draw_candidates(
-        label_groups(sp.csr_array(indicator[order]), Run()), node_keys(ids[order], 3), 6
-    ).toarray()
-    np.testing.assert_array_equal(moved, drawn[order][:, order])
-    other = draw_candidates(label_groups(sp.csr_array(indicator), Run()), node_keys(ids, 4), 6).toarray()
-    assert (other != drawn).any()
+    np.testing.assert_array_equal(draw(order, 3), draw(rows, 3)[order][:, order])
+    assert (draw(rows, 4) != draw(rows, 3)).any()
 
 
 @pytest.mark.slow
@@ -131,6 +131,5 @@ def test_keyed_numbers_are_uniform_and_do_not_depend_on_the_row() -> None:
     assert (keyed_uniform(keys, 50, stream=1) != numbers).all()
     for ids in (np.arange(1000), np.arange(1000).astype(str)):
         assert (node_keys(ids, 0) != node_keys(ids, 1)).all()
-    np.testing.assert_array_equal(
-        node_keys(np.array(["a", "bc"]), 5), node_keys(np.array(["a", "bc", "long name"]), 5)[:2]
-    )
+    some = np.array(["a", "bc", "long name"])
+    assert node_keys(some, 5)[:2].tolist() == node_keys(some[:2], 5).tolist()

@@ -1,11 +1,18 @@
+"""Singular vectors, eigenvectors and reductions against dense decompositions."""
+
 from __future__ import annotations
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
+import unseen
 from unseen.engine.run import Run
+from unseen.linalg.lanczos import leading_eigenvectors
+from unseen.linalg.reduction import Reduction, column_weights, leading_axes, weighted
+from unseen.linalg.smoothing import GraphSmoother
 from unseen.linalg.svd import orthonormal, truncated_svd
+from unseen.randomness import node_keys
 
 
 def decaying(n: int, m: int, seed: int = 0) -> np.ndarray:
@@ -27,22 +34,16 @@ def test_finds_the_leading_singular_triples(sparse, shape):
     np.testing.assert_allclose(scores, dense @ axes.T, atol=1e-5)
 
 
-def test_small_and_full_requests_are_exact():
-    dense = np.random.default_rng(0).normal(size=(50, 8))
-    scores, axes = truncated_svd(dense, 8, np.random.default_rng(0))
-    np.testing.assert_allclose(scores @ axes, dense, atol=1e-5)
-    wide = sp.csr_array(sp.random_array((4, 900), density=0.1, rng=np.random.default_rng(0)))
-    scores, axes = truncated_svd(wide, 4, np.random.default_rng(0))
-    np.testing.assert_allclose(scores @ axes, wide.toarray(), atol=1e-5)
-
-
 @pytest.mark.parametrize("rank", [0, 1, 3])
-def test_a_matrix_of_low_rank_is_rebuilt_without_anything_infinite(rank):
+def test_small_matrices_and_those_of_low_rank_are_rebuilt(rank):
     rng = np.random.default_rng(0)
-    dense = rng.normal(size=(500, rank)) @ rng.normal(size=(rank, 400))
-    scores, axes = truncated_svd(sp.csr_array(dense), 20, np.random.default_rng(0))
-    assert np.isfinite(scores).all()
-    np.testing.assert_allclose(scores @ axes, dense, atol=1e-4)
+    low = rng.normal(size=(500, rank)) @ rng.normal(size=(rank, 400))
+    wide = sp.random_array((4, 900), density=0.1, rng=rng).toarray()
+    for dense, k in ((low, 20), (rng.normal(size=(50, 8)), 8), (wide, 4)):
+        for matrix in (dense, sp.csr_array(dense)):
+            scores, axes = truncated_svd(matrix, k, np.random.default_rng(0))
+            assert np.isfinite(scores).all()
+            np.testing.assert_allclose(scores @ axes, dense, atol=1e-4)
 
 
 def test_neither_the_number_of_threads_nor_the_order_of_rows_matters():
@@ -128,3 +129,46 @@ def test_empty_columns_of_a_very_wide_matrix_cost_nothing() -> None:
     assert np.array_equal(scores, expected)
     assert axes.shape == (20, 1_000_000)
     np.testing.assert_allclose(wide @ axes.T, scores, atol=1e-4)
+
+
+def test_iteration_finds_the_eigenvectors_of_the_dense_matrix_in_any_order_of_the_nodes() -> None:
+    graph = unseen.planted_partition(900, 6, degree_within=12, degree_between=3, random_state=0).graph
+    order = np.random.default_rng(0).permutation(900)
+    found = []
+    for nodes in (np.arange(900), order):
+        matrix = Run().matrix(graph.adjacency[nodes][:, nodes], symmetric=True)
+        keys = node_keys(graph.node_ids[nodes], 0)
+        found.append(leading_eigenvectors(GraphSmoother(matrix).step, 6, keys, Run(), tol=1e-4))
+    exact = np.linalg.eigh(Run().matrix(graph.adjacency).gcn_normalized().local.toarray())[1][:, ::-1][:, :6]
+    np.testing.assert_allclose(found[0].T @ found[0], np.eye(6), atol=1e-4)
+    np.testing.assert_allclose(found[0] @ found[0].T, exact @ exact.T, atol=1e-3)
+    np.testing.assert_allclose(found[1], found[0][order], atol=1e-3)
+
+
+@pytest.mark.parametrize("columns", [60, 2100])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_axes_from_blocks_of_rows_hold_what_those_of_the_svd_hold(columns: int, sparse: bool) -> None:
+    rng = np.random.default_rng(0)
+    strong = rng.standard_normal((400, 12)) @ rng.standard_normal((12, columns)) * 3
+    X = (strong + rng.standard_normal((400, columns))) * (rng.random((400, columns)) < 0.5)
+    axes = leading_axes(
+        sp.csr_array(X) if sparse else X, lambda rows: rows * 2, 10, np.random.default_rng(0), Run()
+    )
+    _, values, exact = np.linalg.svd(2 * X, full_matrices=False)
+    np.testing.assert_allclose(axes @ axes.T, np.eye(10), atol=1e-4)
+    assert np.square(2 * X @ axes.T).sum() >= 0.995 * np.square(values[:10]).sum()
+    if columns == 60:  # exact, and with the same signs
+        exact = exact[:10] * np.sign(exact[np.arange(10), np.abs(exact[:10]).argmax(axis=1)])[:, None]
+        np.testing.assert_allclose(axes, exact, atol=1e-4)
+
+
+def test_columns_of_unit_rows_are_those_of_the_whole_projection() -> None:
+    rng = np.random.default_rng(0)
+    X = sp.csr_array((rng.random((90, 20)) < 0.3) * rng.random((90, 20)))
+    way = Reduction.learn(X, column_weights(X), 8, 0, Run())
+    whole = np.asarray(weighted(X, way.weights, unit=True) @ way.axes.T)
+    lengths = np.linalg.norm(whole, axis=1, keepdims=True)
+    expected = np.divide(whole, lengths, out=np.zeros_like(whole), where=lengths > 0)
+    made = way.unit_columns(X, slice(2, 5), way.inverse_lengths(X, Run()), Run())
+    np.testing.assert_allclose(made, expected[:, 2:5], atol=1e-5)
+    np.testing.assert_allclose(way.apply(X, Run()), whole, atol=1e-5)
