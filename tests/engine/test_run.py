@@ -81,7 +81,7 @@ LATE = """
 from threadpoolctl import threadpool_info
 import unseen
 from unseen.engine.run import libraries_on_one_thread
-from unseen.discovery.space import k_means
+from unseen.discovery.vectors import k_means
 from unseen.methods.neural import torch
 
 def most():
