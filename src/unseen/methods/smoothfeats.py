@@ -55,7 +55,7 @@ class SmoothFeats(Method):
             smoothing = 16.0 * job.nodes * min(COLUMNS, job.columns) + 12.0 * job.entries
             factors = 1.0 if job.feature_columns <= GRAM_COLUMNS else 6.4
             return factors * job.tall + max(smoothing, job.feature_bytes(16, 33))
-        return 7.6 * job.tall + 450.0 * job.nodes + 62.0 * job.entries
+        return 6.6 * job.tall + 450.0 * job.nodes + 62.0 * job.entries
 
     def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:  # noqa: ARG002
         features = graph.adjacency if graph.features is None else graph.features
