@@ -8,19 +8,14 @@ claim was not run. Methods and settings are compared over the splits that all of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-
-import numpy as np
 
 from unseen_paper.experiments.evidence import Cell, Evidence, UnmatchedError, paper_evidence
 from unseen_paper.experiments.paper import DATASETS, RATES, TITLES, paper_claims
 
 HOLDS, FAILS, NOT_RUN, NO_FIGURES = "holds", "does not hold", "not run", "no figures printed"
 UNMATCHED = "not comparable"
-STRUCTURE = ("mfdw", "line", "lshm", "lde", "mmdw")
-"""Baselines that do not use node attributes."""
-BASELINES = ("nodefeats", *STRUCTURE, "tadw", "dgi", "gcn", "appnp")
 SCORES = ("micro", "macro")
 PAIRS = (
     ("rect", "rect-n"),
@@ -40,17 +35,6 @@ class Finding:
     holds: bool
 
 
-Judge = Callable[[Evidence], Finding | None]
-JUDGES: dict[str, Judge] = {}
-"""What says whether a claim holds, by the claim's id; None is returned where nothing that bears on it was measured."""
-
-
-def judge(function: Judge) -> Judge:
-    """Register the judge of a claim; its name is the claim's id."""
-    JUDGES[function.__name__.strip("_").replace("_", "-")] = function
-    return function
-
-
 def claim_rows(ours: Evidence) -> list[dict[str, str]]:
     """Return one row a claim: text, quotation, the paper's figures and ours, and the verdict by each.
 
@@ -60,8 +44,7 @@ def claim_rows(ours: Evidence) -> list[dict[str, str]]:
     >>> rows["rsdne-over-mmdw"]["paper_verdict"], rows["rsdne-over-mmdw"]["verdict"]
     ('does not hold', 'not run')
     """
-    import unseen_paper.experiments.claims_f1
-    import unseen_paper.experiments.claims_figures  # noqa: F401  # importing them registers the claims
+    from unseen_paper.experiments.judges import JUDGES  # which are made of the functions below
 
     paper = paper_evidence()
     rows = []
@@ -207,7 +190,10 @@ def spread(values: dict[str, float], most: float, what: str) -> Finding | None:
     return Finding(f"largest {what} {values[worst]:.5f} ({worst}), of {len(values)}", values[worst] <= most)
 
 
-def percent(values: Iterable[float]) -> str:
-    """Return the range of relative gains as text."""
-    gains = np.array(list(values))
-    return f"{100 * gains.min():.1f} to {100 * gains.max():.1f} %"
+def between(pairs: list[Comparison], least: float, most: float) -> Finding | None:
+    """Judge that all relative gains lie between two bounds."""
+    gains = [pair.gain for pair in pairs]
+    if not gains:
+        return None
+    text = f"{100 * min(gains):.1f} to {100 * max(gains):.1f} %"
+    return Finding(text, min(gains) >= least and max(gains) <= most)
