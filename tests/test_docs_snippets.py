@@ -61,16 +61,9 @@ def small_graph() -> unseen.Dataset:
     drawn = unseen.planted_partition(300, 5, random_state=0)
     ids = [f"p{k}" for k in range(300)]
     words = [f"{section}{k}" for section in SECTIONS for k in range(20)]
-    for named in (
-        "mail",
-        "route",
-        "compose",
-        "sound",
-        "audio",
-        "music",
-    ):  # pages describe classes by such words
-        start = 20 * SECTIONS.index("mail" if named in ("mail", "route", "compose") else "sound")
-        words[next(k for k in range(start, start + 20) if words[k][-1].isdigit())] = named
+    for section, named in (("mail", "mail route compose"), ("sound", "sound audio music")):
+        start = 20 * SECTIONS.index(section)
+        words[start : start + 3] = named.split()  # pages describe classes by such words
     words += [f"noise{k}" for k in range(100)]
     graph = unseen.Graph(drawn.graph.adjacency, drawn.graph.features, ids, words)
     labels = unseen.Labels.from_values([SECTIONS[k] for k in drawn.labels.codes], ids)

@@ -38,11 +38,5 @@ def planted(tmp_path):
     (tmp_path / "features.csv").write_text(
         "\n".join([names, *(f"n{k}," + ",".join(map(str, row)) for k, row in enumerate(words))]) + "\n"
     )
-    return [
-        "discover",
-        tmp_path / "edges.csv",
-        "--features",
-        tmp_path / "features.csv",
-        "--labels",
-        tmp_path / "labels.csv",
-    ]
+    edges, features, labels = (tmp_path / f"{name}.csv" for name in ("edges", "features", "labels"))
+    return ["discover", edges, "--features", features, "--labels", labels]

@@ -152,16 +152,7 @@ def test_an_unforeseen_error_is_one_line_too(
 
 
 def test_only_debug_prints_a_traceback(capfd: pytest.CaptureFixture[str], files: Path) -> None:
-    words = [
-        "embed",
-        str(files / "edges.csv"),
-        "-o",
-        str(files / "v.npz"),
-        "-m",
-        "smoothfeats",
-        "--dim",
-        "99",
-    ]
+    words = f"embed {files}/edges.csv -o {files}/v.npz -m smoothfeats --dim 99".split()
     for flag, expected in (("-v", False), ("--debug", True)):
         assert run([*words, flag]) == 1
         err = capfd.readouterr().err

@@ -31,12 +31,8 @@ def test_json_and_quiet(cli: Callable, files: Path) -> None:
     ran = cli("embed", files / "edges.csv", "-o", out, "--method", "smoothfeats", "--dim", 2, "--json", "-q")
     assert ran.err == ""
     told = json.loads(ran.out)
-    assert {k: told[k] for k in ("method", "nodes", "columns", "output")} == {
-        "method": "smoothfeats",
-        "nodes": 3,
-        "columns": 2,
-        "output": str(out),
-    }
+    expected = {"method": "smoothfeats", "nodes": 3, "columns": 2, "output": str(out)}
+    assert {name: told[name] for name in expected} == expected
 
 
 def test_parameters_reach_the_method(cli: Callable, files: Path) -> None:
@@ -44,12 +40,8 @@ def test_parameters_reach_the_method(cli: Callable, files: Path) -> None:
     words = ("embed", files / "edges.csv", "-o", out, "--method", "smoothfeats", "--dim", 2)
     assert cli(*words, "--param", "steps=3", "--param", "teleport=0.5").code == 0
     params = unseen.read_embedding(out).params
-    assert (params["steps"], params["teleport"], params["n_components"], params["random_state"]) == (
-        3,
-        0.5,
-        2,
-        0,
-    )
+    expected = {"steps": 3, "teleport": 0.5, "n_components": 2, "random_state": 0}
+    assert {name: params[name] for name in expected} == expected
     ran = cli(*words, "--param", "stepps=3", code=1)
     assert "did you mean 'steps'" in ran.err
 
@@ -93,22 +85,8 @@ def test_vectors_that_saw_labels_are_tested_on_their_own_split(cli: Callable, tm
 @pytest.mark.slow
 def test_a_saved_model_embeds_without_training(cli: Callable, tmp_path: Path) -> None:
     model, out, again = (tmp_path / name for name in ("m.npz", "a.npz", "b.npz"))
-    ran = cli(
-        "embed",
-        "debian",
-        "-o",
-        out,
-        "-m",
-        "rect",
-        "--dim",
-        8,
-        "--epochs",
-        2,
-        "--save-model",
-        model,
-        "--json",
-        code=0,
-    )
+    words = f"embed debian -o {out} -m rect --dim 8 --epochs 2 --save-model {model} --json"
+    ran = cli(*words.split(), code=0)
     told = json.loads(ran.out)
     assert "font" in told["class_descriptions"]["fonts"]
     assert "features typical of class 'fonts': " in ran.err
@@ -179,27 +157,12 @@ def test_types_directions_and_signs(cli: Callable, tmp_path: Path) -> None:
     (tmp_path / "nodes.csv").write_text("node,type\nann,author\nbob,author\np1,paper\np2,paper\n")
     (tmp_path / "authors.csv").write_text("node,age\nann,3\nbob,4\n")
     (tmp_path / "papers.csv").write_text("node,year\np1,3\np2,4\n")
-    files = [
-        "--features",
-        f"author={tmp_path / 'authors.csv'}",
-        "--features",
-        f"paper={tmp_path / 'papers.csv'}",
-    ]
-    ran = cli(
-        "embed", tmp_path / "edges.csv", "--nodes", tmp_path / "nodes.csv", *files, "--directed",
-        "-m", "smoothfeats", "--dim", 2, "-o", tmp_path / "v.parquet", code=0,
-    )  # fmt: skip
+    files = f"--features author={tmp_path}/authors.csv --features paper={tmp_path}/papers.csv"
+    words = f"embed {tmp_path}/edges.csv --nodes {tmp_path}/nodes.csv {files} --directed"
+    ran = cli(*f"{words} -m smoothfeats --dim 2 -o {tmp_path}/v.parquet".split(), code=0)
     assert "4 nodes of 2 types, 3 edges in 1 relations" not in ran.err
     assert "the features of 2 types are concatenated, edge directions are ignored, 1 edge with a" in ran.err
     assert unseen.read_embedding(tmp_path / "v.parquet").vectors.shape == (4, 2)
-    wrong = cli(
-        "embed",
-        tmp_path / "edges.csv",
-        "--features",
-        "a.csv",
-        "--features",
-        "b.csv",
-        "-o",
-        tmp_path / "w.parquet",
-    )
+    words = f"embed {tmp_path}/edges.csv --features a.csv --features b.csv -o {tmp_path}/w.parquet"
+    wrong = cli(*words.split())
     assert (wrong.code, "TYPE=FILE" in wrong.err) == (2, True)

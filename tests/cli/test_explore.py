@@ -85,16 +85,8 @@ def test_vectors_of_any_tool(cli: Callable, tmp_path: Path) -> None:
     assert shown["ids"] == [f"n{i}" for i in range(30)]
     assert shown["labels"] is None
     assert shown["edges"] is None
-    ran = cli(
-        "explore",
-        "--embedding",
-        tmp_path / "vectors.csv",
-        "--labels",
-        tmp_path / "labels.csv",
-        "-o",
-        page,
-        code=0,
-    )
+    words = f"explore --embedding {tmp_path}/vectors.csv --labels {tmp_path}/labels.csv -o {page}"
+    ran = cli(*words.split(), code=0)
     assert held(page)["labels"]["names"] == ["a"]
     (tmp_path / "edges.csv").write_text("src,dst\nn0,n1\nn1,n2\nn2,other\n")
     ran = cli("explore", tmp_path / "edges.csv", "--embedding", tmp_path / "vectors.csv", "-o", page, code=0)

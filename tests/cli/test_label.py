@@ -70,18 +70,8 @@ def test_rounds_of_answers_find_what_discover_and_suggest_find(app, planted, tmp
 @pytest.mark.slow
 @pytest.mark.processes
 def test_a_data_set_with_hidden_classes_goes_to_a_file_of_its_own(tmp_path):
-    words = [
-        *COMMAND,
-        "debian",
-        "--unseen",
-        "mail,sound",
-        "--label-rate",
-        "0.3",
-        "--no-browser",
-        "--max-nodes",
-        "50",
-    ]
-    with Running(words, tmp_path) as running:
+    words = "debian --unseen mail,sound --label-rate 0.3 --no-browser --max-nodes 50"
+    with Running([*COMMAND, *words.split()], tmp_path) as running:
         assert "answers will be written to debian-labels.csv" in running.lines
         assert not list(tmp_path.glob("*.csv"))
         before = running.ask("state")[1]["labelled"]

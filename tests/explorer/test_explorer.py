@@ -83,29 +83,15 @@ def test_every_part_of_the_findings_is_there(subject: Subject) -> None:
 def test_findings_are_compared_with_the_truth_where_there_is_one(subject: Subject) -> None:
     expected = Truth(n_hidden=40, n_nodes=80, n_flagged=40, n_flagged_hidden=40).summary()
     assert build_page(subject, title="t")["comparison"] == expected
-    for truth in (
-        None,
-        subject.labels,
-    ):  # without a true label of an unlabelled node there is nothing to compare
+    for truth in (None, subject.labels):  # no unlabelled node has a true label
         assert build_page(replace(subject, truth=truth), title="t")["comparison"] is None
 
 
 def test_a_bare_embedding_has_a_map_and_nothing_made_up() -> None:
     held = json.loads(as_json(build_page(Subject(two_columns(2, ["\ud800", "b"])), title="t")))
     assert held["ids"] == ["\ud800", "b"]  # not valid Unicode, and still no reason to fail
-    for part in (
-        "edges",
-        "labels",
-        "truth",
-        "comparison",
-        "features",
-        "probability",
-        "evidence",
-        "found",
-        "audit",
-        "suggestions",
-    ):
-        assert held[part] is None, part
+    parts = "edges labels truth comparison features probability evidence found audit suggestions"
+    assert {held[part] for part in parts.split()} == {None}
     assert [c["key"] for c in held["colourings"]] == ["node"]
 
 

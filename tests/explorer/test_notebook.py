@@ -78,16 +78,10 @@ def test_answers_of_the_page_are_labels_with_their_marks(case: Any, tmp_path: Pa
     assert ask(view, "answers", node=str(node), label="c3")["state"]["labelled"] == len(labels.labelled) + 1
     ask(view, "answers", node=str(labelled), label="other")
     assert "the graph has no node" in ask(view, "answers", node="nobody", label="c1")["error"]
-    assert view.answers.to_pylist() == [
-        {
-            "node": node,
-            "label": "c3",
-            "replaces": "",
-            "status": "",
-            "drawn": "random",
-            "pool": drawn["pool"][0].as_py(),
-        },
-        {"node": labelled, "label": "other", "replaces": before[0], "status": "", "drawn": "", "pool": None},
+    answers = [tuple(row.values()) for row in view.answers.to_pylist()]
+    assert answers == [
+        (node, "c3", "", "", "random", drawn["pool"][0].as_py()),
+        (labelled, "other", before[0], "", "", None),
     ]
     labels.save(tmp_path / "labels.csv")
     read = unseen.read_labels([tmp_path / "labels.csv", view.answers], graph)
@@ -175,29 +169,14 @@ def check_update(browser: Any) -> None:
 @pytest.mark.browser
 def test_jupyterlab(tall: Any, tmp_path: Path) -> None:
     commands = require_environment("jupyterlab").parent
-    cells = [
-        {
-            "cell_type": "code",
-            "id": f"cell{k}",
-            "metadata": {},
-            "outputs": [],
-            "execution_count": None,
-            "source": text,
-        }
-        for k, text in enumerate([FIRST + "view", REPORT, UPDATE, "view"])
-    ]
+    empty = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
+    texts = enumerate([FIRST + "view", REPORT, UPDATE, "view"])
+    cells = [{**empty, "id": f"cell{k}", "source": text} for k, text in texts]
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     notebook = {"cells": cells, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
     (tmp_path / "map.ipynb").write_text(json.dumps(notebook), encoding="utf-8")
-    command = [
-        str(commands / "jupyter"),
-        "lab",
-        "--no-browser",
-        "--ip=127.0.0.1",
-        "--port={port}",
-        "--allow-root",
-    ]
-    command += ["--IdentityProvider.token=mine", "--expose-app-in-browser"]
+    flags = "--no-browser --ip=127.0.0.1 --port={port} --allow-root --expose-app-in-browser"
+    command = [str(commands / "jupyter"), "lab", *flags.split(), "--IdentityProvider.token=mine"]
     folders = {f"JUPYTER_{name}_DIR": str(tmp_path / name) for name in ("CONFIG", "DATA", "RUNTIME")}
     run = "jupyterapp.commands.execute('notebook:run-cell-and-select-next')"
     here, told = "jupyterapp.shell.currentWidget?.context?.sessionContext", tmp_path / "told.json"

@@ -123,17 +123,8 @@ def damaged_files(folder: Path, count: int, seed: int = 0) -> Iterator[Case]:
 
 
 _WORDS = (
-    b"\0",
-    b"\xff" * 4,
-    b"-1",
-    b"nan",
-    b"1e999",
-    b"9" * 25,
-    b"[" * 50,
-    b"\xef\xbf\xbf",
-    b"<!--",
-    b"\r",
-    b'"',
+    *(b"\0", b"\xff" * 4, b"-1", b"nan", b"1e999", b"9" * 25, b"[" * 50),
+    *(b"\xef\xbf\xbf", b"<!--", b"\r", b'"'),
 )
 
 

@@ -84,14 +84,7 @@ def test_the_secret_is_not_on_the_command_line_of_the_browser(tmp_path: Path) ->
 @pytest.fixture
 def updater() -> Updater:
     data = unseen.planted_partition(60, 3, random_state=0)
-    options = {
-        "truth": None,
-        "target": None,
-        "budget": 5,
-        "random_state": 0,
-        "n_classes": None,
-        "names": None,
-    }
+    options = {"budget": 5, "random_state": 0}
     return Updater(UpdateJob(data.graph, None, data.graph.node_ids, options))
 
 

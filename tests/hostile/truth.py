@@ -22,21 +22,8 @@ import scipy.sparse as sp
 import unseen
 
 ODD = (
-    "a b",
-    "ü",
-    "007",
-    "x,y",
-    "nan",
-    "-1",
-    "#c",
-    "é|è",
-    "日本",
-    "a;b",
-    "O'Neil",
-    'say "hi"',
-    "<b>&amp;",
-    "A",
-    "1e5",
+    *("a b", "ü", "007", "x,y", "nan", "-1", "#c", "é|è", "日本", "a;b", "O'Neil"),
+    *('say "hi"', "<b>&amp;", "A", "1e5"),
 )
 WEIGHTS = (0.5, 1.0, 2.0, 3.25, 0.001, 1e9)
 Edge = list[Any]
