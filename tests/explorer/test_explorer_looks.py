@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -194,20 +192,6 @@ def test_zoom_has_limits(browser: Any) -> None:
     zoom = "for (let k = 0; k < 40; k += 1) document.getElementById(arguments[0]).click(); "
     assert browser.js(zoom + "return explorer.view.scale / explorer.view.fit", "zoom-in") <= 40
     assert browser.js(zoom + "return explorer.view.scale / explorer.view.fit", "zoom-out") >= 0.8
-
-
-@pytest.mark.parametrize(("width", "theme"), [(1366, "light"), (1366, "dark"), (390, "light"), (320, "dark")])
-def test_pictures_of_every_tab(browser: Any, tmp_path: Path, width: int, theme: str) -> None:
-    """UNSEEN_PICTURES names a folder that keeps them, to be looked at."""
-    folder = Path(os.environ.get("UNSEEN_PICTURES") or tmp_path)
-    with screen(browser, width, 900 if width > 500 else 844):
-        browser.load()
-        browser.js("if (document.documentElement.dataset.theme !== arguments[0]) theme.click()", theme)
-        for tab in TABS:
-            browser.js("document.getElementById(arguments[0]).click()", f"tab-{tab}")
-            picture = folder / f"{tab}-{width}-{theme}.png"
-            browser.driver.save_screenshot(str(picture))
-            assert picture.stat().st_size > 5000
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

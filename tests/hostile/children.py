@@ -117,12 +117,8 @@ class Child:
         process = self._process or self._start()
         assert process.stdin is not None
         assert process.stdout is not None
-        asked = {
-            "task": case.task,
-            "folder": str(case.folder),
-            "arguments": case.arguments,
-            "truth": case.truth,
-        }
+        asked = {"task": case.task, "folder": str(case.folder)}
+        asked |= {"arguments": case.arguments, "truth": case.truth}
         start = time.monotonic()
         process.stdin.write(json.dumps(asked).encode() + b"\n")
         process.stdin.flush()

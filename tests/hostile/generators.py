@@ -7,6 +7,7 @@ import io
 import itertools
 import struct
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -104,12 +105,10 @@ def damaged_files(folder: Path, count: int, seed: int = 0) -> Iterator[Case]:
         path = folder / "whole" / f"g{suffix}"
         write_by_library(draw_edges(rng, **laws), path, directed=False)
         whole.append((suffix, path.read_bytes()))
-    text = dict(whole)[".csv"]
+    text, array = dict(whole)[".csv"], io.BytesIO()
+    np.save(array, np.eye(4))
     whole += [(".csv.gz", gzip.compress(text)), (".csv.zst", zstandard.compress(text))]
-    whole += [
-        (".npy", _saved(lambda file: np.save(file, np.eye(4)))),
-        (".svmlight", b"1 1:2 3:1.5\n0\n1 2:1\n"),
-    ]
+    whole += [(".npy", array.getvalue()), (".svmlight", b"1 1:2 3:1.5\n0\n1 2:1\n")]
     whole += [(".lgr", b"LEDA.GRAPH\nstring\nint\n-1\n3\n|{a}|\n|{b}|\n|{c}|\n2\n1 2 0 |{4}|\n2 3 0 |{3}|\n")]
     for k, (suffix, content) in zip(range(count), itertools.cycle(whole), strict=False):
         own = folder / f"damaged-{k}"
@@ -154,12 +153,6 @@ def _damage(rng: np.random.Generator, content: bytes) -> bytes:
     return bytes(data)
 
 
-def _saved(save: Callable[[io.BytesIO], Any]) -> bytes:
-    buffer = io.BytesIO()
-    save(buffer)
-    return buffer.getvalue()
-
-
 def declared_sizes(folder: Path, count: int, seed: int = 0) -> Iterator[Case]:
     """Yield small files that declare many rows: each is read within the bound, or refused."""
     rng = np.random.default_rng(seed + 3)
@@ -171,19 +164,21 @@ def declared_sizes(folder: Path, count: int, seed: int = 0) -> Iterator[Case]:
         yield Case(f"{name} of {n:,}, seed {seed}, {k}", "declared sizes", own, arguments)
 
 
-def _mtx(folder: Path, n: int) -> dict[str, Any]:
-    (folder / "g.mtx").write_text(f"%%MatrixMarket matrix coordinate real general\n{n} {n} 1\n1 2 1.0\n")
-    return {"edges": "g.mtx"}
+_MTX = "%%MatrixMarket matrix {} real general\n"
+_TEXTS = {
+    "Matrix Market shape": {"g.mtx": _MTX.format("coordinate") + "{n} {n} 1\n1 2 1.0\n"},
+    "Matrix Market entries": {"g.mtx": _MTX.format("coordinate") + "3 3 {n}\n1 2 1.0\n"},
+    "dense Matrix Market": {"g.mtx": _MTX.format("array") + "{n} {n}\n1.0\n"},
+    "OGB nodes": {"edge.csv": "0,1\n", "num-node-list.csv": "{n}\n"},
+    "Pajek vertices": {"g.net": '*Vertices {n}\n1 "a"\n2 "b"\n*Edges\n1 2\n'},
+}
+"""Files as texts; several are one folder."""
 
 
-def _mtx_entries(folder: Path, n: int) -> dict[str, Any]:
-    (folder / "g.mtx").write_text(f"%%MatrixMarket matrix coordinate real general\n3 3 {n}\n1 2 1.0\n")
-    return {"edges": "g.mtx"}
-
-
-def _dense_mtx(folder: Path, n: int) -> dict[str, Any]:
-    (folder / "g.mtx").write_text(f"%%MatrixMarket matrix array real general\n{n} {n}\n1.0\n")
-    return {"edges": "g.mtx"}
+def _write_texts(folder: Path, n: int, files: dict[str, str]) -> dict[str, Any]:
+    for name, text in files.items():
+        (folder / name).write_text(text.format(n=n))
+    return {"edges": next(iter(files)) if len(files) == 1 else ""}
 
 
 def _sparse6(folder: Path, n: int) -> dict[str, Any]:
@@ -196,17 +191,6 @@ def _npz(folder: Path, n: int) -> dict[str, Any]:
     parts = {"data": [1.0], "row": [0], "col": [1], "shape": [n, n], "format": b"coo"}
     np.savez(folder / "g.npz", **{key: np.array(value) for key, value in parts.items()})
     return {"edges": "g.npz"}
-
-
-def _ogb(folder: Path, n: int) -> dict[str, Any]:
-    (folder / "edge.csv").write_text("0,1\n")
-    (folder / "num-node-list.csv").write_text(f"{n}\n")
-    return {"edges": ""}
-
-
-def _pajek(folder: Path, n: int) -> dict[str, Any]:
-    (folder / "g.net").write_text(f'*Vertices {n}\n1 "a"\n2 "b"\n*Edges\n1 2\n')
-    return {"edges": "g.net"}
 
 
 def _zeros(n: int) -> pa.Table:
@@ -273,13 +257,9 @@ def _npz_zeros(folder: Path, n: int) -> dict[str, Any]:
 
 
 DECLARED: dict[str, Callable[[Path, int], dict[str, Any]]] = {
-    "Matrix Market shape": _mtx,
-    "Matrix Market entries": _mtx_entries,
-    "dense Matrix Market": _dense_mtx,
+    **{name: partial(_write_texts, files=files) for name, files in _TEXTS.items()},
     "sparse6": _sparse6,
     "npz shape": _npz,
-    "OGB nodes": _ogb,
-    "Pajek vertices": _pajek,
     "h5ad zeros": _h5ad,
     "npz zeros": _npz_zeros,
     "Parquet rows": _parquet,
@@ -289,13 +269,5 @@ DECLARED: dict[str, Callable[[Path, int], dict[str, Any]]] = {
     "packed text": _packed_text,
     "DuckDB rows": _duckdb,
 }
-_WRITTEN_OUT = (
-    "npz zeros",
-    "Parquet rows",
-    "Parquet texts",
-    "Feather rows",
-    "Feather texts",
-    "packed text",
-    "DuckDB rows",
-)
+_WRITTEN_OUT = tuple(DECLARED)[tuple(DECLARED).index("npz zeros") :]
 """Those whose generator holds all rows once."""

@@ -9,6 +9,7 @@ import json
 import os
 import sqlite3
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -213,26 +214,24 @@ def h5ad_with_a_virtual_dataset(folder: Path) -> Made:
     return {"arguments": {"edges": "g.h5ad"}, "refused": "values of /X are in another file"}
 
 
-@_case
-def h5ad_with_indices_out_of_range(folder: Path) -> Made:
-    with h5py.File(_cells(folder), "a") as file:
-        file["obsp/connectivities/indices"][:] = [1, 0, 2_000_000_000, 1]
-    return {"arguments": {"edges": "g.h5ad"}, "refused": "not a readable .h5ad file"}
+_ARRAYS = {
+    "h5ad with indices out of range": ("obsp/connectivities/indices", [1, 0, 2_000_000_000, 1]),
+    "h5ad with negative indices": ("X/indices", -1_000_000),
+    "h5ad with starts out of range": ("obsp/connectivities/indptr", [0, 1_000_000_000, 1_000_000_000, 4]),
+}
+"""An array in the file and what it is replaced by; features are read as well as edges."""
 
 
-@_case
-def h5ad_with_negative_indices(folder: Path) -> Made:
+def _damage_array(folder: Path, name: str, values: Any) -> Made:
     with h5py.File(_cells(folder), "a") as file:
-        file["X/indices"][:] = -1_000_000
+        file[name][:] = values
     (folder / "e.csv").write_text("a,b\nb,c\n")
-    return {"arguments": {"edges": "e.csv", "features": "g.h5ad"}, "refused": "not a readable .h5ad file"}
+    roles = {"edges": "e.csv", "features": "g.h5ad"} if name.startswith("X") else {"edges": "g.h5ad"}
+    return {"arguments": roles, "refused": "not a readable .h5ad file"}
 
 
-@_case
-def h5ad_with_starts_out_of_range(folder: Path) -> Made:
-    with h5py.File(_cells(folder), "a") as file:
-        file["obsp/connectivities/indptr"][:] = [0, 1_000_000_000, 1_000_000_000, 4]
-    return {"arguments": {"edges": "g.h5ad"}, "refused": "not a readable .h5ad file"}
+for _name, (_array, _values) in _ARRAYS.items():
+    _MAKERS[_name] = partial(_damage_array, name=_array, values=_values)
 
 
 @_case

@@ -60,49 +60,25 @@ def network(label: str = "label") -> nx.Graph:
     return graph
 
 
-def of_csv(folder: Path, label: str = "label", **options: Any) -> unseen.Data:
-    path = folder / "table.csv"
-    table(label).to_csv(path, index=False)
-    return unseen.read(EDGES, features=path, labels=path, **options)
+def of_files(
+    folder: Path, label: str = "label", suffix: str = "csv", *, apart: bool = False, **options: Any
+) -> unseen.Data:
+    own, path = table(label), folder / f"table.{suffix}"
+    own.to_csv(path, index=False) if suffix == "csv" else own.to_parquet(path)
+    labels = folder / "labels.csv" if apart else path
+    if apart:
+        own[["node", label]].to_csv(labels, index=False)
+    return unseen.read(EDGES, features=path, labels=labels, **options)
 
 
-def of_parquet(folder: Path) -> unseen.Data:
-    table("class").to_parquet(folder / "table.parquet")
-    return unseen.read(EDGES, features=folder / "table.parquet", labels=folder / "table.parquet")
-
-
-def of_two_files(folder: Path) -> unseen.Data:
-    own = table()
-    own.to_csv(folder / "features.csv", index=False)
-    own[["node", "label"]].to_csv(folder / "labels.csv", index=False)
-    return unseen.read(EDGES, features=folder / "features.csv", labels=folder / "labels.csv")
-
-
-def of_two_files_with_one_name(folder: Path) -> unseen.Data:
-    own = table("class")
-    own.to_csv(folder / "features.csv", index=False)
-    own[["node", "class"]].to_csv(folder / "labels.csv", index=False)
-    return unseen.read(EDGES, features=folder / "features.csv", labels=folder / "labels.csv")
-
-
-def of_frame(_: Path) -> unseen.Data:
-    own = table("team")
-    return unseen.read(EDGES, features=own, labels=own, label_column="team")
+def of_table(make: Callable[[pd.DataFrame], Any], label: str = "label", **options: Any) -> unseen.Data:
+    own = make(table(label))
+    return unseen.read(EDGES, features=own, labels=own, **options)
 
 
 def of_frame_with_index(_: Path) -> unseen.Data:
     own = table("team").drop(columns="id").set_index("node").rename_axis("person")
     return unseen.read(EDGES, features=own, label_column="team")
-
-
-def of_polars(_: Path) -> unseen.Data:
-    own = pl.from_pandas(table())
-    return unseen.read(EDGES, features=own, labels=own)
-
-
-def of_arrow(_: Path) -> unseen.Data:
-    own = pa.Table.from_pandas(table().set_axis([f"r{k}" for k in range(N)]))
-    return unseen.read(EDGES, features=own, labels=own)
 
 
 def of_dict(_: Path) -> unseen.Data:
@@ -137,16 +113,16 @@ def of_pyg(_: Path) -> unseen.Data:
 
 
 WAYS: dict[str, Callable[[Path], unseen.Data]] = {
-    "csv": of_csv,
-    "csv with a label column": lambda folder: of_csv(folder, "team", label_column="team"),
-    "csv with another usual name": lambda folder: of_csv(folder, "class"),
-    "parquet": of_parquet,
-    "two files": of_two_files,
-    "two files with one name": of_two_files_with_one_name,
-    "frame": of_frame,
+    "csv": of_files,
+    "csv with a label column": lambda folder: of_files(folder, "team", label_column="team"),
+    "csv with another usual name": lambda folder: of_files(folder, "class"),
+    "parquet": lambda folder: of_files(folder, "class", "parquet"),
+    "two files": lambda folder: of_files(folder, apart=True),
+    "two files with one name": lambda folder: of_files(folder, "class", apart=True),
+    "frame": lambda _: of_table(pd.DataFrame, "team", label_column="team"),
     "frame with index": of_frame_with_index,
-    "polars": of_polars,
-    "arrow": of_arrow,
+    "polars": lambda _: of_table(pl.from_pandas),
+    "arrow": lambda _: of_table(lambda own: pa.Table.from_pandas(own.set_axis([f"r{k}" for k in range(N)]))),
     "dict": of_dict,
     "networkx": of_networkx,
     "graphml": lambda folder: of_network_file(nx.write_graphml, "g.graphml", folder),
