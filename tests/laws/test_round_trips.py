@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import unseen
 from drawn import IDS, ODD, WORDS, relation_graphs, relations_of
-from reading import dense, read_features
+from reading import dense, edges_of, labels_of, read_features
 from unseen.data.sources import FORMATS
 from unseen.data.write import write_graph, write_part
 from unseen.errors import UnsupportedError
@@ -33,10 +33,7 @@ def targets(role: str) -> list[str]:
         for suffix in format_.suffixes
         if suffix
     ]
-    return [
-        *names,
-        *(f"{name}.gz" for name in names if name in ("x.csv", "x.txt", "x.w2v.txt")),
-    ]
+    return names + [f"{name}.gz" for name in names if name in ("x.csv", "x.txt", "x.w2v.txt")]
 
 
 def written(write: Callable[[Path], Any], folder: str, name: str) -> Path | None:
@@ -48,20 +45,6 @@ def written(write: Callable[[Path], Any], folder: str, name: str) -> Path | None
         assert not list(Path(folder).iterdir())
         return None
     return path
-
-
-def edges_of(graph: unseen.Graph) -> dict[tuple[str, ...], float]:
-    upper = sp.triu(graph.adjacency, format="coo")
-    names = [str(value) for value in graph.node_ids]
-    triples = zip(upper.row, upper.col, upper.data, strict=True)
-    return {tuple(sorted((names[i], names[j]))): weight for i, j, weight in triples}
-
-
-def labels_of(labels: unseen.Labels) -> dict[str, set[str]]:
-    by_node: dict[str, set[str]] = {}
-    for row, column in zip(*labels.indicator.nonzero(), strict=True):
-        by_node.setdefault(str(labels.node_ids[row]), set()).add(labels.classes[column])
-    return by_node
 
 
 @st.composite
@@ -110,11 +93,9 @@ def test_any_graph_of_relations(name: str, data: st.DataObject) -> None:
             features = list(path.glob("features.npz"))
         if graph.node_types is not None:
             features = {file.name.split(".")[2]: file for file in features}
-        back = unseen.read_graph(
-            path,
-            nodes=nodes,
-            features=(features if graph.node_types is not None else next(iter(features), None)) or None,
-        )
+        else:
+            features = next(iter(features), None)
+        back = unseen.read_graph(path, nodes=nodes, features=features or None)
         assert relations_of(back) == relations_of(graph)
         assert sorted(map(str, back.node_ids)) == sorted(map(str, graph.node_ids))
         if graph.node_types is not None:
@@ -163,12 +144,12 @@ def test_any_features(name: str, data: st.DataObject) -> None:
         np.testing.assert_array_equal(dense(back), matrix)
         rows = range(n) if back_ids is None else back_ids  # Matrix Market numbers its rows, and nothing else
         assert [str(value) for value in rows] == [str(value) for value in ids]
-        text = name.endswith(
-            (".csv", ".tsv", ".tab", ".txt", ".edges", ".edgelist", ".edgelists", ".gz", "jsonl", "ndjson")
-        )
-        assert back_names == (
-            tuple(f"feature_{k}" for k in range(width)) if text and names is None else graph.feature_names
-        )
+        expected = graph.feature_names
+        if names is None and not name.endswith(
+            (".parquet", ".pq", ".npz", ".mtx", ".feather", ".arrow", ".ipc")
+        ):
+            expected = tuple(f"feature_{k}" for k in range(width))
+        assert back_names == expected
 
 
 @pytest.mark.slow
