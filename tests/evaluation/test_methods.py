@@ -64,6 +64,9 @@ def test_c_is_chosen_on_folds_whose_labels_the_embedding_does_not_see(world: tup
     unseen.evaluate_method(Spy(cheat=0.5, random_state=0), graph, labels, split, n_refits=1)
     assert len(Spy.shown) == 2
     assert Spy.shown[1].labelled.tolist() == folds[0].labelled.tolist(), "the first of the folds"
+    lonely = unseen.Split(split.train, split.test, ("c0",), labels.keep(split.train[:0], without=["c0"]))
+    with pytest.raises(unseen.InputError, match="at least two nodes of seen classes"):
+        unseen.evaluate_method(Spy(), graph, labels, lonely, param_grid={"cheat": [0.0, 1.0]})
 
 
 def test_a_choice_hides_the_folds_labels_from_the_embedding(world: tuple) -> None:
@@ -185,13 +188,6 @@ def test_bad_input_gets_a_sentence(world: tuple, options: dict, match: str) -> N
         unseen.evaluate_method(
             **{"method": Spy(), "graph": graph, "labels": labels, "split": split, **options}
         )
-
-
-def test_a_setting_is_not_chosen_without_seen_labels(world: tuple) -> None:
-    graph, labels, split = world
-    lonely = unseen.Split(split.train, split.test, ("c0",), labels.keep(split.train[:0], without=["c0"]))
-    with pytest.raises(unseen.InputError, match="at least two nodes of seen classes"):
-        unseen.evaluate_method(Spy(), graph, labels, lonely, param_grid={"cheat": [0.0, 1.0]})
 
 
 def test_a_setting_can_be_chosen_with_seen_classes_hidden_too(world: tuple) -> None:

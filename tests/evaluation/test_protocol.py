@@ -98,17 +98,16 @@ def test_sparse_vectors_score_like_dense_ones_and_are_scaled_only_when_told_to()
 def test_a_hand_made_split_may_miss_classes() -> None:
     embedding, labels = made()
     codes = labels.codes
-    train = np.flatnonzero(codes == 0)[:10]
-    test = np.setdiff1d(np.arange(150), train)
-    one = unseen.evaluate(embedding, labels, unseen.Split(train, test, ("d",), labels.keep(train)))
-    assert one.micro_f1 == pytest.approx(np.mean(codes[test] == 0))
-    assert one.per_class["d"] == 0
-    train = np.flatnonzero(codes < 3)[:60]
-    test = np.setdiff1d(np.arange(150), train)
-    three = unseen.evaluate(embedding, labels, unseen.Split(train, test, (), labels.keep(train)))
-    assert three.per_class["d"] == 0
-    assert three.per_class["a"] > 0.5
-    assert three.unseen_f1 is None
+    for train, unseen_classes in (
+        (np.flatnonzero(codes == 0)[:10], ("d",)),
+        (np.flatnonzero(codes < 3)[:60], ()),
+    ):
+        test = np.setdiff1d(np.arange(150), train)
+        split = unseen.Split(train, test, unseen_classes, labels.keep(train))
+        score = unseen.evaluate(embedding, labels, split)
+        assert score.per_class["d"] == 0
+        assert (score.unseen_f1 is None) == (not unseen_classes)
+        assert not unseen_classes or score.micro_f1 == pytest.approx(np.mean(codes[test] == 0))
 
 
 def test_mean_and_deviation_over_splits() -> None:
@@ -159,6 +158,7 @@ def test_bad_input_gets_a_sentence() -> None:
         (embedding, unseen.Split([0], [1], ("z",), seen), {}, "unknown class 'z'"),
         (embedding, split, {"classifier": "linea"}, "unknown classifier 'linea'; did you mean 'linear'"),
         (embedding, split, {"C": -1}, "`C` must be a number above 0, or None"),
+        (embedding, split, {"C": 0, "classifier": "rbf"}, "`C` must be a number above 0, or None"),
     ]
     for vectors, rows, options, sentence in cases:
         with pytest.raises(unseen.InputError, match=sentence):

@@ -174,6 +174,12 @@ def test_labels_are_used_exactly_where_the_class_says_so(name: str) -> None:
     assert np.array_equal(first, other) != method_class(name)._traits.uses_labels
 
 
+def test_features_are_used_exactly_where_the_class_says_so(name: str) -> None:
+    both = (planted(), planted(features=False))
+    first, second = (dense(quick(name).fit_transform(graph, labels_of(graph))) for graph in both)
+    assert np.array_equal(first, second) != method_class(name)._traits.uses_features
+
+
 def test_no_labels_work_or_are_asked_for_in_a_sentence(name: str) -> None:
     graph = planted()
     if method_class(name)._traits.needs_labels:
@@ -184,16 +190,10 @@ def test_no_labels_work_or_are_asked_for_in_a_sentence(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "values",
-    [
-        pytest.param(["only"] * 10 + [None] * (N - 10), id="one class"),
-        pytest.param(["a"] * 10 + ["b"] + [None] * (N - 11), id="a class with one node"),
-    ],
-)
-def test_few_labels_work(name: str, values: list[str | None]) -> None:
-    graph = planted()
-    assert np.isfinite(dense(quick(name).fit_transform(graph, values))).all()
+@pytest.mark.parametrize("few", [["only"] * 10, ["a"] * 10 + ["b"]], ids=["one class", "a class of one node"])
+def test_few_labels_work(name: str, few: list[str]) -> None:
+    values = few + [None] * (N - len(few))
+    assert np.isfinite(dense(quick(name).fit_transform(planted(), values))).all()
 
 
 def test_several_labels_work_or_are_refused_in_a_sentence(name: str) -> None:
@@ -314,22 +314,22 @@ def test_no_parameter_takes_what_is_not_allowed(name: str) -> None:
 
 IN_ANOTHER_PROCESS = """
 import hashlib, unseen
-data = unseen.planted_partition(90, 3, random_state=0)
-for name, params in {"smoothfeats": {}, "rect-n": {"epochs": 5}, "rsdne-light": {"max_iter": 3}}.items():
+data = unseen.planted_partition(1500, 3, random_state=0)
+few = {"smoothfeats": {}, "rect": {"epochs": 5}, "rsdne-light": {"max_iter": 3}, "rect-plus": {}}
+for name, params in few.items():
     made = unseen.make_method(name, random_state=0, n_components=8, **params).fit_transform(data.graph, data.labels)
     print(name, hashlib.sha256(made.vectors.tobytes()).hexdigest(), *made.node_ids[:3])
 """
 
 
 @pytest.mark.slow
-def test_same_seed_same_bits_in_another_process(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("threads", ["1", "2"])
+def test_same_seed_same_bits_in_another_process(threads: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """For any number of threads, and whatever the order of a set of strings."""
     exec(IN_ANOTHER_PROCESS, {})
     here = capsys.readouterr().out
-    assert here.count("\n") == 3
-    environment = {
-        **os.environ,
-        "PYTHONHASHSEED": "12345",
-    }  # nothing may depend on the order of a set of strings
+    assert here.count("\n") == 4
+    environment = {**os.environ, "PYTHONHASHSEED": "12345", "OMP_NUM_THREADS": threads}
     command = [sys.executable, "-c", IN_ANOTHER_PROCESS]
     there = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True, env=environment)
     assert there.stdout == here

@@ -57,21 +57,6 @@ def test_the_start_is_the_optimum_and_stays_there(
     assert method.loss_has_constant_
 
 
-@pytest.mark.parametrize(("columns", "lam"), [(5, 0.1), (20, 0.02), (40, 0.1)])
-def test_rounds_take_the_start_of_the_subspace_iteration_to_the_optimum(
-    columns: int, lam: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(svd_module, "SMALL_OPERATOR", 0)
-    graph = planted()
-    best = optimum(graph, columns, lam)
-    start = unseen.MFDW(n_components=columns, lam=lam, max_iter=0, random_state=0).fit(graph)
-    assert start.loss_history_ == [pytest.approx(dense_cost(graph, start), rel=1e-5)]
-    assert dense_cost(graph, start) == pytest.approx(best, rel=5e-4)
-    method = unseen.MFDW(n_components=columns, lam=lam, tol=0, max_iter=15, random_state=0).fit(graph)
-    assert method.loss_history_[0] == start.loss_history_[0]
-    assert dense_cost(graph, method) == pytest.approx(best, rel=5e-6)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("solver", "step"), [("als", "bold"), ("gradient", "bold"), ("gradient", "armijo")])
 def test_every_solver_comes_near_the_optimum_from_uniform_numbers(solver: str, step: str) -> None:
@@ -83,18 +68,6 @@ def test_every_solver_comes_near_the_optimum_from_uniform_numbers(solver: str, s
     assert (np.diff(history) <= 1e-5 * np.abs(history[:-1])).all()
     assert history[-1] <= 1.03 * optimum(graph, 10, 0.1)
     assert history[0] > 1.1 * history[-1]
-
-
-def test_subspace_iteration_equals_the_full_decomposition(monkeypatch: pytest.MonkeyPatch) -> None:
-    graph = planted(200)
-    walk = WalkMatrix(Run().matrix(graph.adjacency))
-    start = np.random.default_rng(0).standard_normal((200, 40))
-    U, s, V = operator_svd(walk.alternating(start.copy()), start.copy(), 4, Run())
-    monkeypatch.setattr(svd_module, "SMALL_OPERATOR", 0)
-    U2, s2, V2 = operator_svd(walk.alternating(start.copy()), start.copy(), 4, Run())
-    np.testing.assert_allclose(s2[:3], s[:3], rtol=1e-4)
-    np.testing.assert_allclose(U2[:, :3], U[:, :3], atol=0.02)
-    np.testing.assert_allclose(V2[:, :3], V[:, :3], atol=0.02)
 
 
 def test_subspace_iteration_copes_with_low_rank_and_zero(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -122,18 +95,6 @@ def test_callbacks_see_every_round_and_can_stop() -> None:
     assert not method.converged_
 
 
-def test_new_nodes_solve_their_ridge_problem() -> None:
-    whole = planted(60, seed=5)
-    old = np.arange(60) < 50
-    method = unseen.MFDW(n_components=6, random_state=0).fit(
-        unseen.Graph(whole.adjacency[old][:, old], node_ids=whole.node_ids[old])
-    )
-    H = method.context_.T.astype(float)
-    M = WalkMatrix(Run().matrix(whole.adjacency)).matmat(np.eye(60))[~old][:, old]
-    expected = M @ H.T @ np.linalg.inv(H @ H.T + 0.1 * np.eye(6))
-    np.testing.assert_allclose(method.transform(whole).vectors[~old], expected, atol=1e-4)
-
-
 def test_what_cannot_be_done_is_refused() -> None:
     method = unseen.MFDW(n_components=3, random_state=0).fit(planted(30))
     with pytest.raises(unseen.InputError, match="this graph has none of them"):
@@ -150,3 +111,16 @@ def test_vectors_of_a_graph_without_edges_are_said_to_be_zero(
     vectors = unseen.make_method(name, n_components=2, random_state=0).fit_transform(graph, [*"aabb", "", ""])
     assert not vectors.vectors.any()
     assert f"{name}: the graph has no edges" in caplog.text
+
+
+@pytest.mark.parametrize("solver", ["als", "gradient"])
+def test_an_interrupt_keeps_the_last_whole_round(solver: str, caplog: pytest.LogCaptureFixture) -> None:
+    def interrupt(epoch) -> None:
+        if epoch.number == 2:
+            raise KeyboardInterrupt
+
+    options = {"n_components": 5, "init": "uniform", "solver": solver, "random_state": 0}
+    method = unseen.MFDW(callbacks=interrupt, **options).fit(planted())
+    assert "interrupted after 2 steps; the last whole round is kept" in caplog.text
+    two = unseen.MFDW(max_iter=2, **options).fit_transform(planted()).vectors
+    np.testing.assert_array_equal(method.embedding_.vectors, two)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import logging
-import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 import torch
+from sklearn.base import clone
 
 import unseen
 from oracles import rect as dense_rect
@@ -148,26 +146,21 @@ def test_several_labels_get_the_mean_of_their_descriptions():
     centres = describe_classes(features, labels, "mean", Run())
     np.testing.assert_allclose(centres, [[2, 0], [1.5, 2], [5, 5]])
     np.testing.assert_allclose(shares_of(labels) @ centres, [[2, 0], [1.75, 1], [1.5, 2], [5, 5]])
-    np.testing.assert_allclose(
-        describe_classes(features, labels, lambda rows: rows.max(axis=0), Run())[0], [3, 0]
-    )
+    for readout, expected in (("median", [2, 0]), (lambda rows: rows.max(axis=0), [3, 0])):
+        np.testing.assert_allclose(describe_classes(features, labels, readout, Run())[0], expected)
     with pytest.raises(unseen.InputError, match=r"`readout` must turn .* 2 finite numbers, for class 'a'"):
         describe_classes(features, labels, lambda rows: rows, Run())
 
 
 def test_every_readout_reaches_its_use(planted, split):
-    made = {}
-    for readout in ("mean", "median", lambda rows: rows.max(axis=0)):
-        method = unseen.RECTL(n_components=4, epochs=3, svd_components=10, readout=readout, random_state=0)
-        made[str(readout)] = method.fit(planted.graph, split.seen_labels).class_vectors_
-    mean, median, other = made.values()
-    assert not np.allclose(mean, median)
-    assert not np.allclose(mean, other)
-    Z, _ = reduced_features(planted.graph, "features", 10, "rect-l", Run().with_seed(0))
-    first = split.seen_labels.codes == 0
-    np.testing.assert_allclose(median[0], np.median(Z[first], axis=0), atol=1e-5)
-    with pytest.raises(unseen.InputError, match="`readout` of RECTL must be one of 'mean', 'median'"):
-        unseen.RECTL(readout="mode").fit(planted.graph, split.seen_labels)
+    made = [
+        unseen.RECTL(n_components=4, epochs=3, svd_components=10, readout=readout, random_state=0)
+        .fit(planted.graph, split.seen_labels)
+        .class_vectors_
+        for readout in ("mean", "median", lambda rows: rows.max(axis=0))
+    ]
+    assert not np.allclose(made[0], made[1])
+    assert not np.allclose(made[0], made[2])
 
 
 @pytest.mark.parametrize("name", FAMILY)
@@ -195,20 +188,12 @@ def test_other_sources_of_features_work_and_follow_the_nodes(name, features):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FAMILY)
 def test_new_nodes_get_vectors_close_to_those_of_a_refit(name, planted, split):
-    old = np.arange(200)
+    old, new = np.arange(200), np.arange(200, 240)
     smaller = unseen.Graph(planted.graph.adjacency[old][:, old], planted.graph.features[old], old)
     known = unseen.Labels(split.seen_labels.indicator[old], split.seen_labels.classes, old)
     method = unseen.make_method(name, n_components=64, random_state=0).fit(smaller, known)
     carried = method.transform(planted.graph).vectors
-    refit = (
-        unseen.make_method(name, n_components=64, random_state=0).fit_transform(planted.graph, known).vectors
-    )
-    new = np.arange(200, 240)
-    assert carried.shape == refit.shape
-    lengths = np.linalg.norm(carried[new], axis=1), np.linalg.norm(refit[new], axis=1)
-    if name == "rect-n":  # the same start and hardly different data: the vectors themselves agree
-        cosine = (carried[new] * refit[new]).sum(axis=1) / (lengths[0] * lengths[1])
-        assert np.median(cosine) > 0.9
+    refit = clone(method).fit_transform(planted.graph, known).vectors
     a, b = (l2_rows(v) @ l2_rows(v[old]).T for v in (carried, refit))
     assert np.corrcoef(a[new].ravel(), b[new].ravel())[0, 1] > 0.8
     assert accuracy(carried, planted.labels, split) > accuracy(refit, planted.labels, split) - 0.06
@@ -294,30 +279,6 @@ def test_ctrl_c_keeps_the_best_state(name, planted, split):
     np.testing.assert_array_equal(method.embedding_.vectors, five)
     with pytest.raises(KeyboardInterrupt):
         unseen.make_method(name, callbacks=[interrupt], **options).fit(planted.graph, split.seen_labels)
-
-
-@pytest.mark.slow
-def test_the_same_seed_gives_the_same_bits_for_any_number_of_threads():
-    code = """
-import hashlib, unseen
-data = unseen.planted_partition(1500, 3, random_state=0)
-values = [c if i % 2 else -1 for i, c in enumerate(data.labels.codes)]
-made = unseen.RECT(n_components=40, epochs=10, random_state=0).fit_transform(data.graph, values)
-print(hashlib.sha256(made.vectors.tobytes()).hexdigest())
-"""
-    found = set()
-    for threads in ("1", "2"):
-        env = {
-            **os.environ,
-            "OMP_NUM_THREADS": threads,
-            "MKL_NUM_THREADS": threads,
-            "OPENBLAS_NUM_THREADS": threads,
-        }
-        done = subprocess.run(
-            [sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True
-        )
-        found.add(done.stdout)
-    assert len(found) == 1
 
 
 def test_random_state_none_is_really_random(planted):

@@ -9,9 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-import scipy.sparse as sp
 
 import unseen
 from unseen import methods
@@ -108,19 +106,6 @@ def test_a_plug_in_adds_a_method_and_a_broken_one_stops_nothing(
         make_method("other")
     assert "powers of the degrees" in cli("methods").out
     sys.modules.pop("added_methods")
-
-
-@pytest.mark.parametrize("name", METHODS)
-def test_features_are_used_where_it_says_so(name: str) -> None:
-    data = unseen.planted_partition(60, 3, random_state=0)
-    small = {"epochs": 3, "max_iter": 2, "n_components": 6, "random_state": 0}
-    params = {key: small[key] for key in small if key in METHODS[name]._parameters}
-    bare = unseen.Graph(data.graph.adjacency, node_ids=data.graph.node_ids)
-    made = (
-        make_method(name, **params).fit_transform(graph, data.labels).vectors for graph in (data.graph, bare)
-    )
-    first, second = (v.toarray() if sp.issparse(v) else v for v in made)
-    assert np.array_equal(first, second) != METHODS[name]._traits.uses_features
 
 
 def test_every_parameter_is_declared_by_the_vocabulary_alone() -> None:

@@ -129,36 +129,20 @@ def test_odd_labels(cls: type, values: list[object], caplog: pytest.LogCaptureFi
 
 
 @pytest.mark.parametrize("cls", [unseen.MFDW, *METHODS])
-def test_new_nodes_come_near_where_a_refit_puts_them(cls: type) -> None:
-    whole = planted(seed=4, inside=0.25)
-    old = np.arange(N) < N - 10
-    kept = unseen.Graph(whole.adjacency[old][:, old], node_ids=whole.node_ids[old])
-    method = cls(n_components=3, random_state=0).fit(kept, some_labels(kept))
-    moved = method.transform(whole).vectors
-    np.testing.assert_array_equal(moved[old], method.embedding_.vectors)
-    refit = cls(n_components=3, random_state=0).fit_transform(whole, some_labels(kept)).vectors
-    # the axes of the two are free to turn: compare cosines with the nodes that were there
-    ours, theirs = (_cosines(v[~old], v[old]) for v in (moved, refit))
-    assert np.corrcoef(ours.ravel(), theirs.ravel())[0, 1] > 0.9
-    lengths = np.linalg.norm(moved[~old], axis=1) / np.linalg.norm(refit[~old], axis=1)
-    assert 0.7 < np.median(lengths) < 1.4
-
-
-def _cosines(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    return (a / np.linalg.norm(a, axis=1, keepdims=True)) @ (b / np.linalg.norm(b, axis=1, keepdims=True)).T
-
-
-def test_new_nodes_solve_the_u_step_of_their_rows() -> None:
+def test_new_nodes_solve_the_u_step_of_their_rows(cls: type) -> None:
     whole = planted(60, seed=5)
     old = np.arange(60) < 45
     kept = unseen.Graph(whole.adjacency[old][:, old], node_ids=whole.node_ids[old])
-    method = unseen.RSDNE(n_components=6, random_state=0).fit(kept, some_labels(kept))
+    method = cls(n_components=6, random_state=0).fit(kept, some_labels(kept))
     U = method.transform(whole).vectors.astype(float)
     H = method.context_.T.astype(float)
     M = WalkMatrix(Run().matrix(whole.adjacency)).matmat(np.eye(60))
     sym = (M + M.T) / 2
-    slope = U @ (H @ H.T + 0.1 * np.eye(6)) + (np.diag(sym.sum(axis=1)) - sym) @ U - M[:, old] @ H.T
+    slope = U @ (H @ H.T + 0.1 * np.eye(6)) - M[:, old] @ H.T
+    if cls is not unseen.MFDW:
+        slope += (np.diag(sym.sum(axis=1)) - sym) @ U
     np.testing.assert_allclose(slope[~old], 0, atol=1e-4)
+    np.testing.assert_array_equal(U[old].astype(np.float32), method.embedding_.vectors)
 
 
 MEASURE = """
@@ -203,19 +187,6 @@ def test_memory_is_linear_in_the_edges_of_a_graph_with_hubs(kind: str) -> None:
     bytes_an_edge, entries_of_square = map(float, run.stdout.split())
     assert entries_of_square > 100  # for each edge: Abar^2 would take thousands of bytes where we take
     assert bytes_an_edge < 600
-
-
-@pytest.mark.parametrize("dataset", ["citeseer", "cora", "wiki"])
-def test_alternating_reaches_in_20_rounds_what_the_gradient_needs_200_for(dataset: str, paper_graph) -> None:
-    data = paper_graph(dataset)
-    hidden = data.labels.classes[:2] if dataset != "wiki" else data.labels.classes[:5]
-    split = unseen.completely_imbalanced_split(data.labels, label_rate=0.3, unseen=hidden, random_state=0)
-    common = {"n_components": 100, "tol": 0, "random_state": 0}
-    fast = unseen.RSDNE(max_iter=20, **common).fit(data.graph, split.seen_labels)
-    slow = unseen.RSDNE(max_iter=200, solver="gradient", **common).fit(data.graph, split.seen_labels)
-    assert fast.loss_history_[0] == slow.loss_history_[0]
-    assert fast.loss_history_[-1] <= 1.001 * slow.loss_history_[-1]
-    assert (np.diff(fast.loss_history_) <= 1e-6 * fast.loss_history_[0]).all()
 
 
 @pytest.mark.parametrize("cls", METHODS)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import partial
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -13,12 +10,11 @@ from hypothesis import strategies as st
 
 from oracles.rsdne import DenseRSDNE, laplacian
 from unseen.engine.run import Run
-from unseen.engine.steps import take_steps
 from unseen.linalg.labelled import LabelledWalk, label_groups
 from unseen.linalg.neighbours import nearest_in_class
 from unseen.linalg.walk import WalkMatrix
 from unseen.methods import rsdne_solvers as solvers
-from unseen.methods.rsdne_solvers import Factorisation, Iterate, Objective, alternating, gradient_descent
+from unseen.methods.rsdne_solvers import Objective, alternating, gradient_descent
 
 N, D = 36, 5
 
@@ -127,21 +123,6 @@ def test_armijo_lowers_the_cost_in_every_round() -> None:
     assert all(s.moved for s in states)
 
 
-@pytest.mark.slow
-def test_both_solvers_reach_the_optimum_that_is_known_without_labels() -> None:
-    dense, objective, U, Ht = case(5, alpha=0.0)
-    best = np.linalg.svd(dense.M, compute_uv=False)[:D]
-    optimum = (dense.M**2).sum() - (np.maximum(best - 0.1, 0) ** 2).sum()
-    for rounds, count in (
-        (alternating(objective, U, Ht, cg_steps=4), 100),
-        (gradient_descent(objective, U, Ht, step="armijo"), 500),
-    ):
-        for _ in range(count):
-            state = next(rounds)
-        assert state.cost == pytest.approx(optimum, rel=1e-2)
-        assert state.cost >= optimum - 1e-9
-
-
 @given(seed=st.integers(0, 10_000))
 @settings(max_examples=10, deadline=None)
 def test_with_large_k_the_intra_cost_is_half_the_classical_sum(seed: int) -> None:
@@ -152,37 +133,6 @@ def test_with_large_k_the_intra_cost_is_half_the_classical_sum(seed: int) -> Non
     intra = np.trace(U.T @ laplacian(S) @ U)
     squared = ((U[:, None] - U[None]) ** 2).sum(axis=2)
     assert intra == pytest.approx((squared * dense.same).sum() / 2, rel=1e-10)
-
-
-def test_rounds_end_by_tol_by_max_iter_and_by_a_callback() -> None:
-    _, objective, U, Ht = case(6)
-    ends = {
-        "tol": {"n": 500, "tol": 1e-3},
-        "": {"n": 3},
-        "callback": {"n": 50, "callbacks": lambda epoch: epoch.number == 2},
-    }
-    for expected, how in ends.items():
-        factors = Factorisation(partial(alternating, objective, cg_steps=4), lambda: (U, Ht), resumes=True)
-        history = take_steps("toy", training=factors.training(), start=factors.start, window=1, **how)
-        assert history.stopped_by == expected
-    assert len(history.losses) == 3
-
-
-def test_an_interrupt_keeps_the_last_whole_round(caplog: pytest.LogCaptureFixture) -> None:
-    _, objective, U, Ht = case(7)
-
-    def rounds(U: np.ndarray, Ht: np.ndarray) -> Iterator[Iterate]:
-        inner = alternating(objective, U, Ht, cg_steps=4)
-        yield next(inner)
-        yield next(inner)
-        raise KeyboardInterrupt
-
-    factors = Factorisation(rounds, lambda: (U, Ht), resumes=True)
-    history = take_steps("toy", 10, factors.training(), start=factors.start)
-    assert history.stopped_by == "interrupt"
-    assert history.losses[-1] == factors.state.cost
-    assert len(history.losses) == 2
-    assert "interrupted after 1 step; the last whole round is kept" in caplog.text
 
 
 def test_float32_reaches_the_same_cost() -> None:

@@ -7,7 +7,6 @@ import pytest
 import scipy.sparse as sp
 
 import unseen
-from unseen.linalg import svd as svd_module
 
 N, WORDS = 40, 30
 
@@ -68,27 +67,15 @@ def gap(one: np.ndarray, other: np.ndarray) -> float:
 
 
 @pytest.mark.parametrize("sparse", [True, False])
-@pytest.mark.parametrize(
-    ("steps", "teleport"), [(1, 0.1), (2, 0.0), (3, 0.5), (10, 0.1), (10, 0.0), (4, 0.6)]
-)
+@pytest.mark.parametrize(("steps", "teleport"), [(0, 0.1), (1, 1.0), (2, 0.0), (3, 0.5), (10, 0.1)])
 def test_the_vectors_are_those_of_the_dense_formula(sparse: bool, steps: int, teleport: float) -> None:
     graph = topics(sparse=sparse)
     scores = reduced(dense(graph.features), 6)
     wanted = formula(graph, scores, steps, teleport)
     assert gap(vectors_of(graph, steps=steps, teleport=teleport), wanted) < 1e-5
-    for other in ((steps + 1, teleport), (steps, teleport + 0.05)):
-        assert gap(formula(graph, scores, *other), wanted) > 1e-4  # they differ by more than the tolerance
-
-
-@pytest.mark.parametrize("params", [{"steps": 0}, {"teleport": 1}, {"steps": 1, "teleport": 1.0}])
-def test_without_steps_or_with_all_of_the_start_kept_the_edges_do_not_matter(
-    params: dict[str, float],
-) -> None:
-    graph = topics()
-    wanted = unit_rows(reduced(dense(graph.features), 6))
-    assert gap(vectors_of(graph, **params), wanted) < 1e-5
-    assert gap(vectors_of(unseen.Graph(sp.csr_array((N, N)), graph.features), **params), wanted) < 1e-5
-    assert gap(vectors_of(graph, steps=1, teleport=0.9), wanted) > 1e-3
+    others = [(steps + 1, teleport), (steps, teleport - 0.05)] if steps and teleport < 1 else [(2, 0.5)]
+    for other in others:  # they differ by more than the tolerance
+        assert gap(formula(graph, scores, *other), wanted) > 1e-4
 
 
 @pytest.mark.parametrize("sparse", [True, False])
@@ -113,17 +100,6 @@ def test_without_features_the_rows_of_the_adjacency_take_their_place() -> None:
         assert gap(vectors_of(graph, steps=steps, teleport=teleport), wanted) < 1e-5
     lonely = vectors_of(unseen.Graph(topics().adjacency))
     np.testing.assert_allclose(np.linalg.norm(lonely, axis=1), [1] * (N - 1) + [0], atol=1e-6)
-
-
-@pytest.mark.parametrize("features", [True, False])
-def test_the_randomised_decomposition_gives_the_same_vectors(
-    features: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(svd_module, "SMALL", 0)
-    graph = topics(features=features)
-    X = dense(graph.features if features else graph.adjacency)
-    wanted = formula(graph, reduced(X, 4), 10, 0.1)
-    assert gap(vectors_of(graph, k=4), wanted) < 1e-3
 
 
 def test_new_nodes_are_carried_along_the_axes_and_smoothed_over_the_new_graph() -> None:

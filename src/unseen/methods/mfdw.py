@@ -8,6 +8,7 @@ The released code starts from uniform(0, 1) / d instead: ``init="uniform"``.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ import numpy as np
 
 from unseen.engine.run import Run
 from unseen.engine.sparse import Matrix
+from unseen.engine.steps import Arrays, History, Training
 from unseen.errors import InputError, counted, logger
 from unseen.graph import Graph
 from unseen.ids import Keys, Singles, match_ids
@@ -22,7 +24,7 @@ from unseen.labels import Labels
 from unseen.linalg.svd import operator_svd
 from unseen.linalg.walk import WalkMatrix
 from unseen.methods.base import Method, Traits, Vectors
-from unseen.methods.rsdne_solvers import Factorisation, Objective, alternating, gradient_descent, new_rows
+from unseen.methods.rsdne_solvers import Iterate, Objective, alternating, gradient_descent, new_rows
 from unseen.methods.vocabulary import (
     Callbacks,
     Columns,
@@ -99,25 +101,51 @@ class MFDW(Method):
         terms = self._label_terms(adjacency, labels, keys)
         objective = Objective(walk, self.lam, constant=constant or 0.0, **terms)
         key = (MFDW, self.init, self.lam, columns, seed)
-
-        def begin() -> tuple[Singles, Singles]:
-            U, Ht = run.once(key, lambda: self._start(walk, keys, columns))
-            return U.copy(), Ht.copy()
-
-        rounds = partial(gradient_descent, objective, step=self.step)
-        if self.solver == "als":
-            rounds = partial(alternating, objective, cg_steps=CG_STEPS)
-        factors = Factorisation(rounds, begin, resumes=self.solver == "als")
-        options: dict[str, Any] = {"callbacks": self.callbacks, "tol": self.tol, "window": 1}
-        history = run.steps(self._name, self.max_iter, factors.training(), start=factors.start, **options)
-        self.context_: Singles = factors.state.Ht
+        start = [part.copy() for part in run.once(key, lambda: self._start(walk, keys, columns))]
+        state, history = self._do_rounds(objective, start, run)
+        self.context_: Singles = state.Ht
         self.loss_history_ = history.losses
         self.n_iter_ = len(history.losses) - 1
         self.converged_ = history.stopped_by == "tol"
         self.smoothing_alpha_ = 0.0 if objective.inter is None else objective.alpha
         before, after = history.losses[0], history.losses[-1]
         logger.info("%s: %s, J from %.6g to %.6g", self._name, counted(self.n_iter_, "round"), before, after)
-        return factors.state.U
+        return state.U
+
+    def _do_rounds(self, objective: Objective, start: list[Singles], run: Run) -> tuple[Iterate, History]:
+        """Return the last round and the history of J; Ctrl-C ends the rounds with the last whole one."""
+        resumes = self.solver == "als"  # U and H' are all that a round needs to know of those before
+        rounds = partial(gradient_descent, step=self.step)
+        if resumes:
+            rounds = partial(alternating, cg_steps=CG_STEPS)
+        states: Iterator[Iterate]
+        state: Iterate
+
+        def begin() -> float:
+            nonlocal states
+            states = rounds(objective, *start)
+            return do_round()
+
+        def do_round() -> float:
+            nonlocal state
+            state = next(states)
+            return state.cost
+
+        def restore(_: int, arrays: Arrays) -> None:
+            start[:] = arrays["U"], arrays["Ht"]
+
+        training = Training(
+            do_round,
+            vectors=lambda: state.U,
+            state=(lambda: {"U": state.U, "Ht": state.Ht}) if resumes else None,
+            restore=restore,
+            interrupted=lambda: "the last whole round",
+            counts=lambda: state.moved,
+            advice="bring the edge weights to a usual scale",
+        )
+        options: dict[str, Any] = {"callbacks": self.callbacks, "tol": self.tol, "window": 1, "start": begin}
+        history = run.steps(self._name, self.max_iter, training, **options)
+        return state, history
 
     def _label_terms(self, adjacency: Matrix, labels: Labels, keys: Keys) -> dict[str, Any]:  # noqa: ARG002
         """Return what the objective has more, by name: nothing."""

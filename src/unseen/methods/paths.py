@@ -19,15 +19,14 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from unseen.engine.run import Run
-from unseen.engine.sparse import Matrix, inverse
+from unseen.engine.sparse import Matrix
 from unseen.errors import InputError
 from unseen.graph import Graph
 from unseen.ids import Ints
 from unseen.ids import Singles as Vectors
-from unseen.linalg.normalize import l2_rows
+from unseen.linalg.normalize import l1_rows, l2_rows
 from unseen.linalg.reduction import Reduction, column_weights
 from unseen.linalg.svd import orthonormal
 from unseen.linalg.walk import log_walk_vectors
@@ -87,9 +86,9 @@ def paths_from(graph: Graph, target: str | None, run: Run) -> list[Path]:
     for relation in graph.relations:
         source, end = relation.source_type, relation.target_type
         own, name = relation.matrix[rows[source]][:, rows[end]], relation.name.replace("/", "|")
-        steps[source].append(Path(name, end, (_normalize(own, run),)))
+        steps[source].append(Path(name, end, (run.matrix(l1_rows(own)),)))
         if source != end or relation.directed:
-            steps[end].append(Path(f"~{name}", source, (_normalize(own.T.tocsr(), run),)))
+            steps[end].append(Path(f"~{name}", source, (run.matrix(l1_rows(own.T.tocsr())),)))
     paths = newest = [Path("", target)]
     for _ in range(MOST_STEPS if len(graph.types) > 1 else 2):
         newest = [
@@ -101,12 +100,6 @@ def paths_from(graph: Graph, target: str | None, run: Run) -> list[Path]:
             break
         paths = [*paths, *newest]
     return paths
-
-
-def _normalize(matrix: sp.csr_array, run: Run) -> Matrix:
-    sums = np.asarray(abs(matrix).sum(axis=1), dtype=np.float64)
-    data = matrix.data * np.repeat(inverse(sums), np.diff(matrix.indptr))
-    return run.matrix(sp.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape))
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,7 +159,7 @@ class PathPool:
                 parts[name] = View(path, self._identity(path, name))
         walks = self._walks() if self.takes_all and self._is_wanted(WALK) else None
         if walks is not None:
-            near = _normalize(self.graph.plain.adjacency[self.rows], self.run)
+            near = self.run.matrix(l1_rows(self.graph.plain.adjacency[self.rows]))
             parts[WALK] = View(Path("", None, (near,)), walks)
 
     @property
@@ -306,7 +299,7 @@ class PathPool:
                 return joined
             near = links[new]
             near.data *= reached[near.indices]
-            joined[new] = _normalize(near, self.run) @ joined
+            joined[new] = self.run.matrix(l1_rows(near)) @ joined
             reached[new] = True
 
 

@@ -14,7 +14,6 @@ from typing import Literal
 import numpy as np
 
 from unseen.engine.run import Run
-from unseen.engine.steps import Arrays, Training
 from unseen.ids import Array, Floats
 from unseen.linalg.labelled import LabelledWalk, Smoothing
 from unseen.linalg.neighbours import Neighbours
@@ -86,56 +85,6 @@ class Iterate:
     Ht: Array
     cost: float
     moved: bool = True
-
-
-class Factorisation:
-    """Rounds of a factorisation as a training.
-
-    Parameters
-    ----------
-    rounds : function
-        Gives the start and then the state after each round, from U and H'.
-    begin : function
-        Returns U and H' to begin with.
-    resumes : bool
-        Whether U and H' are all that a round needs to know of those before.
-    """
-
-    def __init__(
-        self,
-        rounds: Callable[[Array, Array], Iterator[Iterate]],
-        begin: Callable[[], tuple[Array, Array]],
-        *,
-        resumes: bool,
-    ) -> None:
-        self._rounds, self._begin, self._resumes = rounds, begin, resumes
-        self.state: Iterate
-        self._states: Iterator[Iterate]
-
-    def start(self) -> float:
-        """Return J at the start."""
-        self._states = self._rounds(*self._begin())
-        return self.round()
-
-    def round(self) -> float:
-        """Return J after one more round; interrupted, it leaves the state as it was."""
-        self.state = next(self._states)
-        return self.state.cost
-
-    def training(self) -> Training:
-        """Return the loop's view: Ctrl-C ends the rounds with the last whole one."""
-        return Training(
-            self.round,
-            vectors=lambda: self.state.U,
-            state=(lambda: {"U": self.state.U, "Ht": self.state.Ht}) if self._resumes else None,
-            restore=self._restore,
-            interrupted=lambda: "the last whole round",
-            counts=lambda: self.state.moved,
-            advice="bring the edge weights to a usual scale",
-        )
-
-    def _restore(self, done: int, arrays: Arrays) -> None:  # noqa: ARG002
-        self._begin = lambda: (arrays["U"], arrays["Ht"])
 
 
 def alternating(objective: Objective, U: Array, Ht: Array, *, cg_steps: int) -> Iterator[Iterate]:
