@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import unseen
-from unseen.discovery.accept import accept, read_nodes
+from unseen.discovery.tables import accept, read_nodes
 
 NODES = pa.table(
     {

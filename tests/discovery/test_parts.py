@@ -17,7 +17,8 @@ import scipy.sparse as sp
 
 import unseen
 import unseen.discovery
-from unseen.discovery.groups import MAX_CLASSES, caption, class_metric, count_classes, sort_into_groups
+from unseen.discovery.captions import caption
+from unseen.discovery.groups import MAX_CLASSES, ClassCount, class_metric, count_classes, sort_into_groups
 from unseen.discovery.guarantees import Guarantee
 from unseen.discovery.ranking import (
     CLASS_RIDGE,
@@ -28,8 +29,7 @@ from unseen.discovery.ranking import (
     label_weights,
     predict_labels,
 )
-from unseen.discovery.result import ClassCount
-from unseen.discovery.save import save_suggestions
+from unseen.discovery.tables import save_suggestions
 from unseen.discovery.truth import agreement_of
 from unseen.discovery.validation import (
     Fold,

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 import unseen
-from unseen.discovery.predictions import predict_classes
+from unseen.discovery.tables import predict_classes
 from unseen.discovery.validation import Fold, judge
 
 

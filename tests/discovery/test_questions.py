@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 import unseen
-from unseen.discovery.groups import begun_classes, with_answers
+from unseen.discovery.groups import ClassCount, begun_classes, with_answers
 from unseen.discovery.questions import find_bare_parts
-from unseen.discovery.result import ClassCount
 
 
 def test_answers_to_the_questions_prove_the_number(case):

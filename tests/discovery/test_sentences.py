@@ -10,11 +10,17 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from unseen.discovery.coverage import make_coverage
+from unseen.discovery.groups import ClassCount
 from unseen.discovery.guarantees import Guarantee, NewNodes, describe_list
-from unseen.discovery.result import SENTENCES, ClassCount
+from unseen.discovery.result import SENTENCES
 from unseen.discovery.suggest import Suggestion
-from unseen.discovery.summary import certificate_sentences, count_sentence, hard_sentence, headline
+from unseen.discovery.summary import (
+    certificate_sentences,
+    count_sentence,
+    estimate_sentences,
+    headline,
+    make_coverage,
+)
 from unseen.discovery.validation import Fold, judge
 from unseen.graph import Graph
 from unseen.labels import Labels
@@ -130,11 +136,11 @@ def test_a_range_is_given_where_hard_classes_make_a_difference(case):
     coverage = case.found.coverage
     far = replace(case.found, coverage=replace(coverage, expected_unseen=100.0, expected_if_hard=150.0))
     hardest = min(case.found.self_test.classes, key=lambda each: each.auroc).name
-    assert hard_sentence(far) == (
+    assert estimate_sentences(far)[1] == (
         f"If missing classes are as hard to recognise as {hardest}, about 150 nodes belong to them."
     )
     near = replace(case.found, coverage=replace(coverage, expected_unseen=100.0, expected_if_hard=105.0))
-    assert hard_sentence(near) == ""
+    assert estimate_sentences(near)[1] == ""
 
 
 def with_probabilities(found: Any, p: Any) -> Any:

@@ -11,7 +11,7 @@ import pytest
 
 import unseen
 from unseen.discovery.questions import most_telling
-from unseen.discovery.save import save_suggestions
+from unseen.discovery.tables import save_suggestions
 from unseen_paper.bench.loop import Library, ask_and_answer, needed
 
 

@@ -15,10 +15,11 @@ import pytest
 import scipy.sparse as sp
 
 import unseen
-from unseen.discovery.coverage import LabelCoverage
+from unseen.discovery.groups import ClassCount, FoundClass
 from unseen.discovery.guarantees import Guarantee
-from unseen.discovery.result import ClassCount, Discovery, FoundClass
+from unseen.discovery.result import Discovery
 from unseen.discovery.suggest import Suggestion
+from unseen.discovery.summary import LabelCoverage
 from unseen.discovery.validation import HiddenClass, SelfTest
 from unseen.explorer import Subject, write_explorer
 from waiting import DEADLINE, wait_for

@@ -45,8 +45,8 @@ def accept(
     from unseen.data.labels_file import answers_of, write_answers
     from unseen.data.read import read_label_list
     from unseen.data.sources import Options
-    from unseen.discovery.accept import accept as add
-    from unseen.discovery.accept import read_nodes
+    from unseen.discovery.tables import accept as add
+    from unseen.discovery.tables import read_nodes
 
     target = labels if output is None else output
     options.check_outputs(False, [nodes] if in_place else [labels, nodes], target)

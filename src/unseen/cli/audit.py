@@ -16,7 +16,7 @@ def audit(source: options.Source, *, output: options.Output = None, search: Sear
         msg = "there are no labels to audit; give them with --labels"
         raise InputError(msg)
     from unseen.discovery.audit import audit as find
-    from unseen.discovery.save import write_result
+    from unseen.discovery.tables import write_result
 
     with progress("comparing labels"):
         doubts = find(data.graph, labels, method=method, random_state=search.seed)

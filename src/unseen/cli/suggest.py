@@ -30,8 +30,8 @@ def suggest(
     """Suggest which nodes to label next, so that missing classes are found with few labels."""
     data, labels, method = search.load_search(source, output)
 
-    from unseen.discovery.save import save_suggestions
     from unseen.discovery.suggest import suggest as choose
+    from unseen.discovery.tables import save_suggestions
 
     settings: dict[str, Any] = {
         "budget": budget,

@@ -24,7 +24,7 @@ from unseen.data.objects_plain import as_graph_and_labels
 from unseen.discovery.discover import id_array, require_labels
 from unseen.discovery.ranking import class_scores
 from unseen.discovery.result import Node, texts_of
-from unseen.discovery.vectors import Space, source_of, unit_vectors, vectors_of
+from unseen.discovery.vectors import Space, source_of, unit_vectors, uses_labels, vectors_of
 from unseen.embedding import Embedding
 from unseen.engine.run import libraries_on_one_thread
 from unseen.errors import InputError, counted, logger
@@ -155,22 +155,21 @@ def audit(
     """
     graph, given = as_graph_and_labels(graph, labels)
     labels = require_labels(graph, given)
-    order = id_order(graph.node_ids)
-    graph = graph.subgraph(order)
+    graph = graph.subgraph(id_order(graph.node_ids))
     labels = labels.align_to(graph)
-    columns = np.flatnonzero(labels.counts)
-    if len(columns) < 2:
-        msg = f"an audit compares classes, and the labels have {len(columns)}; label nodes of another class"
+    n_classes = int((labels.counts > 0).sum())
+    if n_classes < 2:
+        msg = f"an audit compares classes, and the labels have {n_classes}; label nodes of another class"
         raise InputError(msg)
     rng = as_generator(random_state)
-    source = source_of(graph, method, child_seed(rng), is_homophilous=measure_homophily(graph, labels).holds)
-    if not isinstance(source, Embedding) and source._traits.uses_labels:
+    is_homophilous = measure_homophily(graph, labels).holds
+    source = source_of(graph, method, child_seed(rng), is_homophilous=is_homophilous)
+    if not isinstance(source, Embedding) and uses_labels(source):
         msg = f"{source._name} learns from the labels that are to be looked at; take a method that does not"
         raise InputError(msg)
-    issues, single = _judge(graph, labels, vectors_of(graph, labels, source), rng)
-    if single:
+    if single := [name for name, count in zip(labels.classes, labels.counts, strict=True) if count == 1]:
         logger.info("not judged, because these classes have one label each: %s", ", ".join(single))
-    return issues
+    return _find_issues(graph, labels, vectors_of(graph, labels, source), rng)
 
 
 def doubts_of(
@@ -182,57 +181,72 @@ def doubts_of(
     labels = labels.of_nodes(graph.node_ids)
     if (labels.counts > 0).sum() < 2:
         return None
-    rows = Embedding(vectors.rows(graph.node_ids), graph.node_ids, vectors.method, vectors.params)
-    return _judge(graph, labels, rows, as_generator(random_state))[0].table
+    return _find_issues(graph, labels, vectors_of(graph, None, vectors), as_generator(random_state)).table
 
 
-def _judge(
-    graph: Graph, labels: Labels, vectors: Embedding, rng: np.random.Generator
-) -> tuple[LabelIssues, list[str]]:
-    """Return the suspicious labels, and the classes whose one label is not judged; nodes are in order of their ids."""
-    axes = Space(unit_vectors(vectors.vectors, rng))
+def _find_issues(graph: Graph, labels: Labels, vectors: Embedding, rng: np.random.Generator) -> LabelIssues:
+    """Return the suspicious labels; nodes are in the order of their ids."""
+    space = Space(unit_vectors(vectors.vectors, rng))
     columns = np.flatnonzero(labels.counts)
     indicator = labels.indicator[:, columns].toarray()
-    keys, likely, wrong = _list_issues(axes, graph, indicator)
-    precision = _expected_precision(axes, graph, indicator, keys, rng)
+    keys, likely, wrong = _list_issues(space, graph, indicator)
+    precision = _expected_precision(space, graph, indicator, keys, rng)
     order = np.argsort(-wrong, kind="stable") if precision >= TRUSTED else np.zeros(0, dtype=np.int64)
     confirmed = [node for node, answer in labels.answers.items() if answer == CONFIRMED]
-    rows = keys[order] // len(columns)
-    is_open = ~np.isin(rows, match_ids(as_ids(confirmed), graph.node_ids))
-    order, rows = order[is_open], rows[is_open]
+    is_confirmed = np.isin(keys[order] // len(columns), match_ids(as_ids(confirmed), graph.node_ids))
+    order = order[~is_confirmed]
+    rows, given = np.divmod(keys[order], len(columns))
     names = np.array([labels.classes[k] for k in columns], dtype=object)
     table = pa.table(
         {
             "node": id_array(graph.node_ids[rows]),
-            "label": pa.array(names[keys[order] % len(columns)], pa.string()),
+            "label": pa.array(names[given], pa.string()),
             "likely_class": pa.array(names[likely[order]], pa.string()),
             "probability": pa.array(wrong[order], pa.float64()),
         },
         metadata={"unseen.expected_precision": f"{precision:.4f}"},
     )
     texts = texts_of(graph, table.column("node").to_pylist())
-    issues = LabelIssues(table, precision, int(indicator.sum()), texts)
-    return issues, names[indicator.sum(axis=0) == 1].tolist()
+    return LabelIssues(table, precision, int(indicator.sum()), texts)
 
 
-def _list_issues(axes: Space, graph: Graph, indicator: Mask) -> tuple[Ints, Ints, Floats]:
+def _list_issues(space: Space, graph: Graph, indicator: Mask) -> tuple[Ints, Ints, Floats]:
     """Compare each label with what all others say: keys (row x classes + class), likely classes and probabilities."""
-    rows, keys = np.flatnonzero(indicator.any(axis=1)), np.flatnonzero(indicator)
+    is_labelled, keys = indicator.any(axis=1), np.flatnonzero(indicator)
     linked = sp.csr_array(graph.adjacency != 0).astype(np.float64)
     linked.setdiag(0)
     # the share of each class among the labelled neighbours, one more of which counts for none
-    around = linked @ indicator.astype(np.float64) / (1 + linked @ indicator.any(axis=1))[:, None]
-    p, share = _predict(class_scores(axes, indicator)[rows], around[rows], indicator[rows])
-    as_right, as_wrong = _likelihoods(p, share, indicator[rows])
+    around = linked @ indicator.astype(np.float64) / (1 + linked @ is_labelled)[:, None]
+    scores, around = class_scores(space, indicator)[is_labelled], around[is_labelled]
+    own = indicator[is_labelled]
+
+    def predict(x: Floats) -> Floats:  # the probability of every class for every node by all other labels
+        return np.asarray(np.exp(log_softmax(x[0] * scores + x[1] * around, axis=1)))
+
+    def likelihoods(x: Floats) -> tuple[Floats, Floats]:  # of each label as a right one and as a wrong one
+        p = np.minimum(
+            (own.sum(axis=1)[:, None] * predict(x))[own], 1.0
+        )  # labels of a node share its probability
+        share = float(x[2])
+        return (1 - share) * p, share * (1 - p) / max(own.shape[1] - 1, 1)
+
+    def loss(x: Floats) -> float:
+        right, wrong = likelihoods(x)
+        return -float(np.log(right + wrong + 1e-300).mean())
+
+    # classes that are told well and some wrong labels, rather than vague classes
+    start, bounds = np.array([20.0, 5.0, 0.1]), [(0, 60), (0, 60), (1e-3, MAX_WRONG)]
+    x = scipy.optimize.minimize(loss, start, method="L-BFGS-B", bounds=bounds).x
+    as_right, as_wrong = likelihoods(x)
     wrong = np.asarray(as_wrong / (as_right + as_wrong + 1e-300))
-    likely = np.where(indicator[rows], -1.0, p)[np.nonzero(indicator[rows])[0]].argmax(axis=1)
+    likely = np.where(own, -1.0, predict(x))[np.nonzero(own)[0]].argmax(axis=1)
     single = indicator.sum(axis=0) == 1  # without its one label nothing speaks for such a class
     listed = (wrong > 0.5) & ~single[keys % indicator.shape[1]]
     return keys[listed], likely[listed], wrong[listed]
 
 
 def _expected_precision(
-    axes: Space, graph: Graph, indicator: Mask, first: Ints, rng: np.random.Generator
+    space: Space, graph: Graph, indicator: Mask, first: Ints, rng: np.random.Generator
 ) -> float:
     """Return the share of the list that is expected to be wrong, measured by changing labels that are not listed.
 
@@ -243,56 +257,25 @@ def _expected_precision(
     """
     n_classes = indicator.shape[1]
     shares, repeats = [], 5
+    unlisted = np.setdiff1d(np.flatnonzero(indicator), first)
+    unlisted = unlisted[~indicator[unlisted // n_classes].all(axis=1)]
     for _ in range(repeats):
-        changed, wrong = _change_labels(indicator, first, rng)
-        keys = _list_issues(axes, graph, changed)[0]
-        if not len(keys):  # it says nothing of a list
-            continue
-        found, again = int(np.isin(keys, wrong).sum()), int(np.isin(keys, first).sum())
-        # one more over all repeats: a few labels prove little
-        precision = found / (len(keys) - again + 1 / repeats)
-        shares.append(precision * (again / len(first) if len(first) else 1.0))
+        changed, wrong = indicator.copy(), []
+        count = min(max(3, round(0.05 * len(unlisted))), len(unlisted))  # 5 % of the unlisted labels
+        for key in rng.choice(unlisted, count, replace=False).tolist():
+            row, given = divmod(key, n_classes)
+            other = int(rng.choice(np.flatnonzero(~indicator[row])))
+            if changed[:, given].sum() > 1 and not changed[row, other]:  # every class keeps a label
+                changed[row, [given, other]] = False, True
+                wrong.append(row * n_classes + other)
+        keys = _list_issues(space, graph, changed)[0]
+        if len(keys):  # else it says nothing of a list
+            found, again = np.isin(keys, wrong).sum(), np.isin(keys, first).sum()
+            # one more over all repeats: a few labels prove little
+            precision = found / (len(keys) - again + 1 / repeats)
+            shares.append(precision * (again / len(first) if len(first) else 1.0))
     if not shares:
         return 0.0
     given = first % n_classes
     believed = np.bincount(given, minlength=n_classes) <= MAX_WRONG * indicator.sum(axis=0)
     return float(np.median(shares) * (believed[given].mean() if len(first) else 1.0))
-
-
-def _change_labels(indicator: Mask, listed: Ints, rng: np.random.Generator) -> tuple[Mask, Ints]:
-    """Return the labels with 5 % of the unlisted ones changed, and the keys (row x classes + class) of these."""
-    n_classes = indicator.shape[1]
-    keys = np.setdiff1d(np.flatnonzero(indicator), listed)
-    keys = keys[~indicator[keys // n_classes].all(axis=1)]
-    count = min(max(3, round(0.05 * len(keys))), len(keys))
-    changed, wrong = indicator.copy(), []
-    for key in rng.choice(keys, count, replace=False).tolist():
-        row, given = divmod(key, n_classes)
-        other = int(rng.choice(np.flatnonzero(~indicator[row])))
-        if changed[:, given].sum() > 1 and not changed[row, other]:  # every class keeps a label
-            changed[row, [given, other]] = False, True
-            wrong.append(row * n_classes + other)
-    return changed, np.array(wrong, dtype=np.int64)
-
-
-def _predict(scores: Floats, around: Floats, indicator: Mask) -> tuple[Floats, float]:
-    """Return the probability of every class for every node by all other labels, and the share of wrong labels."""
-
-    def log_probabilities(x: Floats) -> Floats:
-        return np.asarray(log_softmax(x[0] * scores + x[1] * around, axis=1))
-
-    def loss(x: Floats) -> float:
-        right, wrong = _likelihoods(np.exp(log_probabilities(x)), float(x[2]), indicator)
-        return -float(np.log(right + wrong + 1e-300).mean())
-
-    bounds = [(0, 60), (0, 60), (1e-3, MAX_WRONG)]
-    # classes that are told well and some wrong labels, rather than vague classes
-    start = np.array([20.0, 5.0, 0.1])
-    x = scipy.optimize.minimize(loss, start, method="L-BFGS-B", bounds=bounds).x
-    return np.exp(log_probabilities(x)), float(x[2])
-
-
-def _likelihoods(p: Floats, share: float, indicator: Mask) -> tuple[Floats, Floats]:
-    """Return how likely each label is as a right one and as a wrong one; labels of a node share its probability."""
-    own = np.minimum((indicator.sum(axis=1)[:, None] * p)[indicator], 1.0)
-    return (1 - share) * own, share * (1 - own) / max(indicator.shape[1] - 1, 1)

@@ -13,7 +13,7 @@ from scipy.stats import rankdata
 
 from unseen.data.objects_plain import as_graph_and_labels
 from unseen.discovery import groups
-from unseen.discovery.coverage import make_coverage
+from unseen.discovery.groups import ClassCount
 from unseen.discovery.guarantees import (
     FDR,
     MIN_LABELS,
@@ -29,8 +29,8 @@ from unseen.discovery.guarantees import (
 from unseen.discovery.names import add_support, match_names, weigh_features
 from unseen.discovery.questions import fine_questions
 from unseen.discovery.ranking import SHARPNESS, OnStep, Ranking, class_means, nearest_classes, rank_nodes
-from unseen.discovery.result import CERTAIN, EVIDENCE, ClassCount, Discovery, texts_of
-from unseen.discovery.summary import top_nodes
+from unseen.discovery.result import CERTAIN, EVIDENCE, Discovery, texts_of
+from unseen.discovery.summary import make_coverage, top_nodes
 from unseen.discovery.validation import USUAL_SHARE, judge, learn_slope, match_share, probabilities
 from unseen.discovery.vectors import Space, searched
 from unseen.embedding import Embedding

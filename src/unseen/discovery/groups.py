@@ -16,31 +16,137 @@ from __future__ import annotations
 
 import itertools
 import math
-import re
 from collections import Counter
-from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.special import gammaln
-from scipy.stats import norm
 
-from unseen.discovery.coverage import FEW_LABELS
-from unseen.discovery.result import ClassCount, FoundClass
+from unseen.discovery.captions import caption
 from unseen.discovery.vectors import Space, blocks, k_means
+from unseen.errors import counted
 from unseen.graph import Graph
-from unseen.ids import Floats, Ints, Mask, Singles, as_ids, match_ids
+from unseen.ids import Floats, Ints, Singles, as_ids, match_ids
 from unseen.labels import Labels
-from unseen.linalg.normalize import are_measured, l2_rows
+from unseen.linalg.normalize import l2_rows
+from unseen.notebook import as_html
 
 MAX_CLASSES = 12
 """Largest number of new classes considered."""
+FEW_LABELS = 5
+"""A class with fewer labelled nodes gets a warning."""
 MIN_NODES = 5
 """Fewer nodes are no class."""
-NO_NAME = re.compile(r"(encoder|feature) \d+")
-"""Names that were made for columns without one."""
+
+
+@dataclass(frozen=True)
+class FoundClass:
+    """One candidate for a missing class.
+
+    Parameters
+    ----------
+    name : str
+        The class known by name that most of its nodes are of; `group` where none was given or none fits.
+    size : int
+        Number of nodes.
+    caption : tuple of str
+        What it is about, strongest first: names of features, or ids of its most central nodes.
+    caption_kind : str
+        What the caption consists of: ``words``, ``features`` or ``central nodes``.
+    members : tuple
+        Ids of all its nodes, the most typical first.
+    nearest_seen : str or None
+        The labelled class that it resembles most.
+    nearest_similarity : float or None
+        Cosine of the mean vectors of the two.
+    edge_ratio : float or None
+        Share of its nodes' edges that stay inside; None where they have no edges.
+    probability : float
+        Mean of its nodes' probabilities of belonging to no labelled class.
+    group : str
+        ``new-1``, ``new-2``, ...: what `Discovery.nodes` calls it in the column ``group``.
+    name_confidence : float or None
+        Share of its nodes that the name fits; None where it has no name.
+    fdr : float or None
+        False discovery rate of the list that its nodes come from; None where they have no error rate.
+
+    Examples
+    --------
+    >>> result = FoundClass("new-1", 2, ("mail", "smtp"), "words", ("exim", "mutt"), "net", 0.4, 0.75, 0.9, "new-1")
+    >>> result.to_dict()["typical"]
+    ['exim', 'mutt']
+    """
+
+    name: str
+    size: int
+    caption: tuple[str, ...]
+    caption_kind: str
+    members: tuple[str | int, ...]
+    nearest_seen: str | None
+    nearest_similarity: float | None
+    edge_ratio: float | None
+    probability: float
+    group: str
+    name_confidence: float | None = None
+    fdr: float | None = None
+
+    _repr_html_ = as_html
+
+    def __repr__(self) -> str:
+        return f"FoundClass({self.name}: {counted(self.size, 'node')}, {', '.join(self.caption[:5])})"
+
+    def to_dict(self, *, every_member: bool = False) -> dict[str, Any]:
+        """Return it for JSON; with the most typical members, or with `every_member`."""
+        report = {k: v for k, v in asdict(self).items() if k != "members"}
+        report["caption"] = list(self.caption)
+        if every_member:
+            return {**report, "members": list(self.members)}
+        return {**report, "typical": list(self.members[:10])}
+
+
+@dataclass(frozen=True)
+class ClassCount:
+    """How many classes are missing: the best guess, an interval, and the curve they come from.
+
+    Parameters
+    ----------
+    best, low, high : int
+        The guess, and the smallest and largest number that the data does not speak against.
+    curve : tuple of (int, float)
+        Numbers of new classes and their probabilities; the guess is the median.
+    proven : int
+        New classes that answers have named, of fewer than five labels each.
+
+    Examples
+    --------
+    >>> ClassCount(2, 1, 3, ((1, 0.2), (2, 0.5), (3, 0.4))).to_dict()["best"]
+    2
+    """
+
+    best: int
+    low: int
+    high: int
+    curve: tuple[tuple[int, float], ...] = ()
+    proven: int = 0
+
+    @classmethod
+    def of_posterior(cls, posterior: Any, *, proven: int = 0) -> ClassCount:
+        """Return the count of which one, two, ... classes have these probabilities; its best guess is the median."""
+        below, outside = (
+            np.cumsum(posterior),
+            0.05,
+        )  # with 5 % on each side, the truth is inside in 80 % of draws
+        best = int((below < 0.5).sum()) + 1
+        low, high = int((below <= outside).sum()) + 1, int((below < 1 - outside).sum()) + 1
+        curve = tuple((k, float(value)) for k, value in enumerate(posterior, start=1))
+        return cls(best, min(low, best), min(max(high, best), len(curve)), curve, proven)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it for JSON."""
+        return {**asdict(self), "curve": [list(point) for point in self.curve]}
 
 
 def begun_classes(labels: Labels) -> list[str]:
@@ -203,18 +309,8 @@ def describe(
 ) -> tuple[FoundClass, ...]:
     """Return the found classes with size, caption, typical members and nearest labelled class.
 
-    Parameters
-    ----------
-    groups : list of ndarray
-        The rows of each.
-    p : ndarray, shape (n,)
-        Probabilities of belonging to a missing class.
-    means, classes
-        Unit means and names of the labelled classes.
-    names : ndarray, shape (n,)
-        The class known by name that each node is of, or None; a group has the name of most of its nodes.
-    fdr : float or None
-        False discovery rate of the nodes of the groups.
+    `means` and `classes` are the unit means and names of the labelled classes. A group has the name of most of its
+    nodes: `names` has the class known by name that each node is of, or None.
     """
     new_classes = []
     for number, rows in enumerate(groups, start=1):
@@ -244,118 +340,3 @@ def describe(
             )
         )
     return tuple(new_classes)
-
-
-def caption(graph: Graph, rows: Ints) -> tuple[tuple[str, ...], str]:
-    """Return what sets the nodes of `rows` apart from all others, and whether that are words, features or nodes.
-
-    Words, categories and numbers are compared in the same way: by the difference of the means inside and outside of the
-    group in standard deviations, if it is significant given the number of columns. A word or a category has to be more
-    frequent in the group than elsewhere, a number higher or lower. Numbers come with the means inside and outside,
-    categories with percentages. Words are ordered by their frequency in the group times the log ratio to that outside.
-    Where no column differs, the ids of the nodes with most edges inside the group are given.
-
-    Examples
-    --------
-    >>> import unseen
-    >>> features = np.array([[0.4, 7.0], [0.5, 3.0], [0.6, 5.0], [0.1, 4.0], [0.1, 6.0], [0.2, 5.0]] * 4)
-    >>> graph = unseen.Graph(sp.csr_array((24, 24)), features, feature_names=["night_share", "age"])
-    >>> caption(graph, np.flatnonzero(features[:, 0] > 0.3))
-    (('night_share 0.50 (others 0.13)',), 'features')
-    """
-    if not len(rows):
-        return (), "words"
-    entries: tuple[str, ...] = ()
-    kind = "features"
-    if graph.features is not None and len(rows) < graph.n_nodes:
-        features: Any = graph.features
-        values = features.data if sp.issparse(features) else features
-        names = graph.feature_names or tuple(f"feature {k}" for k in range(features.shape[1]))
-        stored = sp.coo_array(features)
-        is_number = np.bincount(stored.col[(stored.data != 0) & (stored.data != 1)], minlength=len(names)) > 0
-        is_category = ~is_number & np.array(["=" in name for name in names])
-        # the columns of a dense matrix that is mostly not zero are numbers, not words
-        is_word = ~are_measured(features) & ~is_category
-        is_word &= sp.issparse(features) or (values == 0).mean() > 0.5
-        largest = float(np.abs(values).max(initial=0))
-        scale = 2.0 ** np.frexp(largest)[1] if largest > 1e100 else 1.0  # squares and sums would overflow
-        features = features if scale == 1 else features / scale
-        inside, outside, effect = _differences(features, rows, names, is_word | is_category)
-        order = np.argsort(-np.abs(effect), kind="stable")
-        order = order[np.abs(effect[order]) > 0]
-        if words := [k for k in order if is_word[k]]:
-            strength = _contrast(features, rows)
-            best = sorted(words, key=lambda k: -strength[k])
-            typical = iter([k for k in best if strength[k] > 0.01 * strength[best[0]]])
-            order = np.array([k for k in (next(typical, -1) if is_word[k] else k for k in order) if k >= 0])
-        first = order[:8].tolist()
-        means = zip(first, (scale * inside[first]).tolist(), (scale * outside[first]).tolist(), strict=True)
-        entries = tuple(
-            names[k] if is_word[k] else f"{names[k]} {_compare(own, other, not is_number[k])}"
-            for k, own, other in means
-        )
-        kind = "words" if graph.feature_names and is_word[first].all() else "features"
-    if entries:
-        return entries, kind
-    degree = np.asarray(graph.adjacency[rows][:, rows].sum(axis=1)).ravel()
-    return tuple(
-        str(graph.node_ids[k]) for k in rows[np.argsort(-degree, kind="stable")[:8]]
-    ), "central nodes"
-
-
-def _differences(
-    features: Any, rows: Ints, names: Sequence[str], counts_only: Mask
-) -> tuple[Floats, Floats, Floats]:
-    """Return each column's mean inside and outside, and their difference in standard deviations, 0 for noise.
-
-    Of words and categories (`counts_only`) it is counted how many nodes have them. The test is that of a random sample
-    of all nodes, at 1 % over all columns (Bonferroni). Differences below a fifth of a standard deviation are left out,
-    significant or not: 38 % against 34 % describes nothing.
-    """
-    n, size = features.shape[0], len(rows)
-    mean, inside = (
-        np.where(counts_only, _mean(matrix != 0), _mean(matrix)) for matrix in (features, features[rows])
-    )
-    outside = (n * mean - size * inside) / (n - size)
-    if sp.issparse(features):  # only entries that are stored are looked at
-        stored = sp.coo_array(features)
-        squares = np.bincount(stored.col, np.square(stored.data - mean[stored.col]), minlength=len(mean))
-        variance = (squares + (n - np.bincount(stored.col, minlength=len(mean))) * mean**2) / n
-    else:
-        variance = np.square(features - mean).mean(axis=0)
-    spread = np.sqrt(np.where(counts_only, np.maximum(mean * (1 - mean), 0), variance))
-    difference = inside - outside
-    effect = np.divide(difference, spread, out=np.zeros(len(mean)), where=spread > 1e-9 * np.abs(mean))
-    chance = 2 * norm.sf(np.abs(effect) / np.sqrt(1 / size + 1 / (n - size))) * len(mean)
-    carriers = np.where(counts_only, size * inside, size)
-    noise = (chance > 0.01) | (np.abs(effect) < 0.2) | (carriers < 1.5) | (counts_only & (difference < 0))
-    meaningless = np.array([NO_NAME.fullmatch(name) is not None for name in names])
-    if not meaningless.all():
-        noise |= meaningless
-    return inside, outside, np.where(noise, 0.0, effect)
-
-
-def _contrast(features: Any, rows: Ints) -> Floats:
-    """Return the share of the group in each column's weight, times the log ratio to that outside."""
-    n = features.shape[0]
-    share = _mean(features[rows])
-    elsewhere = np.maximum(_mean(features) * n - share * len(rows), 0) / (n - len(rows))
-    floor = 0.5 / n * max(float(share.max()), 1e-12)
-    return np.asarray(share * np.log((np.maximum(share, 0) + floor) / (elsewhere + floor)))
-
-
-def _compare(inside: float, outside: float, is_binary: bool) -> str:
-    """Return the means inside and outside, in percent for a column of zeros and ones.
-
-    The means have as many decimals as two digits of their difference need; very large ones have an exponent.
-    """
-    if is_binary:
-        return f"{100 * inside:.0f} % (others {100 * outside:.0f} %)"
-    if max(abs(inside), abs(outside)) > 1e9:
-        return f"{inside:.3g} (others {outside:.3g})"
-    decimals = int(np.clip(1 - np.floor(np.log10(abs(inside - outside))), 0, 9))
-    return f"{inside:.{decimals}f} (others {outside:.{decimals}f})"
-
-
-def _mean(features: Any) -> Floats:
-    return np.asarray(features.mean(axis=0, dtype=np.float64)).ravel()

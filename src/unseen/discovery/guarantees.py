@@ -177,15 +177,8 @@ def describe_list(n_selected: int, fdr: float, at_least: int | None, guarantee: 
 def has_full_class(nearest: Ints, indicator: Mask) -> bool:
     """Return whether a class has labels for most of its nodes, and for clearly more of them than the other classes.
 
-    Such labels were not drawn at random: they come from accepting a group. Their scores are low, and would make
-    those of other labelled classes look high.
-
-    Parameters
-    ----------
-    nearest : ndarray, shape (n,)
-        Number of the class whose mean is nearest to each node.
-    indicator : boolean ndarray, shape (n, c)
-        The labels.
+    Such labels were not drawn at random: they come from accepting a group. Their scores are low, and would make those
+    of other labelled classes look high. `nearest` is the number of the class whose mean is nearest to each node.
     """
     labels = indicator.sum(axis=0)
     sizes = labels + np.bincount(nearest[~indicator.any(axis=1)], minlength=len(labels))
@@ -199,10 +192,7 @@ def has_full_class(nearest: Ints, indicator: Mask) -> bool:
 
 
 def class_weights(nearest: Ints, indicator: Mask) -> Floats:
-    """Return how many nodes each labelled node stands for: unlabelled nodes nearest to its class, per label of it.
-
-    The parameters are those of :func:`has_full_class`.
-    """
+    """Return how many nodes each labelled node stands for: unlabelled nodes nearest to its class, per label of it."""
     labelled = indicator.any(axis=1)
     n, m = int(labelled.sum()), int((~labelled).sum())
     near = np.bincount(nearest[~labelled], minlength=indicator.shape[1])
@@ -215,19 +205,9 @@ def fold_scores(
 ) -> Floats:
     """Return a score for each labelled node that does not know the node's label.
 
-    A node gets its rank among the unlabelled nodes, scored without the labels of its fold, and the score at this rank
-    of `scores`: scores of folds differ a little, which would break ties of nodes that nothing distinguishes.
-
-    Parameters
-    ----------
-    indicator : boolean ndarray, shape (n, c)
-        The labels.
-    scores : ndarray, shape (m,)
-        Scores of the unlabelled nodes by all labels.
-    score : callable
-        Returns the scores of all nodes by an indicator with fewer labels.
-    rng : Generator
-        Deals the labelled nodes of each class into folds.
+    The labelled nodes of each class are dealt into folds. A node gets its rank among the unlabelled nodes, scored
+    without the labels of its fold, and the score at this rank of `scores`, those of the unlabelled nodes by all labels:
+    scores of folds differ a little, which would break ties of nodes that nothing distinguishes.
     """
     unlabelled = ~indicator.any(axis=1)
     labelled = np.flatnonzero(~unlabelled)
@@ -292,22 +272,8 @@ def make_error_rates(
 ) -> ErrorRates:
     """Return the error rates of unlabelled nodes with these scores.
 
-    Parameters
-    ----------
-    scores : ndarray, shape (m,)
-        Scores of the unlabelled nodes.
-    labelled_scores : ndarray, shape (n,)
-        Scores of the labelled nodes, each without its own label.
-    weights : ndarray, shape (n,), optional
-        How many nodes each labelled node stands for, where classes were labelled at different rates.
-    seed : int
-        Seed of the simulated paths.
-
-    Examples
-    --------
-    >>> rates = make_error_rates(np.r_[np.zeros(900), np.full(100, 9.0)], np.linspace(-1, 1, 400), seed=0)
-    >>> int((rates.q <= 0.1).sum()), rates.at_least > 80
-    (100, True)
+    Those of the labelled nodes do not know the node's own label; `weights` say how many nodes each labelled node stands
+    for, where classes were labelled at different rates.
     """
     w = np.ones(len(labelled_scores)) if weights is None else weights
     scores = scores - 1e-9 * np.ptp(scores)  # equal scores differ by rounding

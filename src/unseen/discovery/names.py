@@ -42,14 +42,23 @@ def weigh_features(
         msg = "classes can be known by name only where features have names; the graph's features have none"
         raise InputError(msg)
     labelled = {name for name, count in zip(labels.classes, labels.counts, strict=True) if count}
-    vocabulary, phrases, idf = _find_words(graph)
+    # each feature as a vector of the words of its name, which count by their idf over the nodes
+    stems = [sorted(find_stems(str(feature))) for feature in graph.feature_names]
+    vocabulary = {word: k for k, word in enumerate(dict.fromkeys(word for words in stems for word in words))}
+    columns = [vocabulary[word] for words in stems for word in words]
+    rows, shape = np.repeat(np.arange(len(stems)), [*map(len, stems)]), (len(stems), len(vocabulary))
+    phrases = sp.csr_array((np.ones(len(rows)), (rows, columns)), shape)
+    has_word = sp.csr_array(sp.csr_array(graph.features) != 0, dtype=np.float64) @ phrases > 0
+    idf = np.log(graph.n_nodes / np.maximum(has_word.sum(axis=0), 1))
+    phrases = l2_rows(sp.csr_array(phrases.multiply(idf[None, :])))
     weights: dict[str, Floats] = {}
     for name, description in names.items():
-        if not str(name).strip() or name in labelled:
+        if name in labelled:
             msg = f"the name {name!r} is that of a labelled class already; leave it out"
-            raise InputError(
-                msg if name in labelled else "a name of a class is empty; write NAME: DESCRIPTION"
-            )
+            raise InputError(msg)
+        if not str(name).strip():
+            msg = "a name of a class is empty; write NAME: DESCRIPTION"
+            raise InputError(msg)
         own, others = find_stems(str(name)), find_stems(str(description or ""))
         strength = np.zeros(len(vocabulary))
         for words, times in ((others, 1.0), (own, 4.0)):  # words of the name count more
@@ -61,10 +70,9 @@ def weigh_features(
         elif encoder is not None:
             weights[str(name)] = _compare_meaning(f"{name} {description or ''}".strip(), graph, encoder)
         elif strength.any():
-            logger.warning(
-                "the features have no word of the name %r, and few of its description: absent", name
-            )
-            weights[str(name)] = np.zeros(phrases.shape[0])
+            few = "the features have no word of the name %r, and few of its description: absent"
+            logger.warning(few, name)
+            weights[str(name)] = np.zeros(len(stems))
         else:
             msg = (
                 f"no word of the name {name!r} or its description is among the features; describe it in their words, "
@@ -72,103 +80,6 @@ def weigh_features(
             )
             raise InputError(msg)
     return weights
-
-
-def match_names(
-    graph: Graph, axes: Space, indicator: Mask, p: Floats, weights: dict[str, Floats]
-) -> tuple[Ints, Floats, tuple[str, ...]]:
-    """Return the name that fits each node best (-1: none), the probability of a named class, and names without nodes.
-
-    `p` are the probabilities of being new without names.
-    """
-    n, n_seen, is_open = len(p), indicator.shape[1], ~indicator.any(axis=1)
-    absent: tuple[str, ...] = tuple(weights)
-    present: list[int] = []
-    if weights:
-        # how much the features of each node (tf-idf) are about each name
-        features: Any = sp.csr_array(graph.features, dtype=np.float64)
-        idf = np.log(graph.n_nodes / np.maximum((features != 0).sum(axis=0), 1))
-        features.data = np.log1p(np.abs(features.data))
-        said = l2_rows(sp.csr_array(features.multiply(idf))) @ (
-            np.column_stack(list(weights.values())) * idf[:, None]
-        )
-        rounds = {0: smoothing_filter([0.1], 10, negligible=0.0)}
-        smooth = GraphSmoother(Run().matrix(graph.adjacency)).smooth(said.astype(np.float32), rounds)[0]
-        about: Floats = (smooth - smooth.mean(axis=0)) / np.maximum(smooth.std(axis=0), 1e-12).astype(
-            np.float64
-        )
-        rank = np.zeros(n)
-        rank[is_open] = rankdata(p[is_open]) / is_open.sum()
-        first = about * (0.25 + rank[:, None])
-        for k in range(len(weights)):
-            words, fit = said[is_open, k], about[is_open, k]
-            top = np.argsort(-fit, kind="stable")[: min(80, max(10, len(fit) // 40))]
-            # twenty nodes (in a small graph, one of twenty) have a word, and those most about it look new
-            looks_new = rank[is_open][top].mean() >= 0.55 or p[is_open][top].mean() >= CERTAIN
-            if (words > 0).sum() >= min(20, len(words) / 20) and looks_new:
-                scores = _learn(axes, indicator, first[:, [k]])[0][is_open]
-                # the nodes that it finds have its words: a correlation of .1, or three errors
-                found, words = _find(scores, n_seen, p[is_open]), np.sqrt(words)
-                both = float(np.mean((found - found.mean()) * (words - words.mean())))
-                if 0 < both >= max(0.1, 3 / np.sqrt(len(words))) * found.std() * words.std():
-                    present.append(k)
-        absent = tuple(name for k, name in enumerate(weights) if k not in present)
-    if not present:
-        return np.full(n, -1), np.zeros(n), absent
-    scores, seeds = _learn(axes, indicator, first[:, present], 0.1 * about[:, present])
-    found, best = is_open & _find(scores, n_seen, p), scores[:, n_seen:].argmax(axis=1)
-    for k in np.unique(best[found]):
-        seeds[:, k] = found & (best == k)
-    scores = class_scores(axes, np.hstack([indicator, seeds]))
-    fit = scores[:, n_seen:]  # about 1 for a member
-    best = np.where(fit.max(axis=1) >= 0.05, np.array(present)[fit.argmax(axis=1)], -1)
-    return best, np.where(is_open, _named_share(scores, n_seen), 0.0), absent
-
-
-def add_support(p: Floats, support: Floats) -> Floats:
-    """Return the probability of being new, given what names say: they raise little where a node does not look new."""
-    return np.asarray(1 - (1 - p) * (1 - p**0.25 * support))
-
-
-def _learn(axes: Space, indicator: Mask, fit: Floats, words: Floats | float = 0.0) -> tuple[Floats, Mask]:
-    """Return the scores of labelled and named classes, and the nodes that each name is learned from.
-
-    These are 80 nodes by the words of a name, and then 400 by what was learned from them.
-    """
-    open_rows = np.flatnonzero(~indicator.any(axis=1))
-    scores, seeds = fit, np.zeros_like(fit, dtype=bool)
-    for size in (80, 400):
-        seeds[:] = False
-        own = fit[open_rows].argmax(axis=1)
-        most = min(size, max(5, len(open_rows) // (4 * fit.shape[1])))
-        for k in range(fit.shape[1]):
-            rows = open_rows[own == k]
-            seeds[rows[np.argsort(-fit[rows, k], kind="stable")[:most]], k] = True
-        scores = class_scores(axes, np.hstack([indicator, seeds]))
-        fit = scores[:, indicator.shape[1] :] + words
-    return scores, seeds
-
-
-def _find(scores: Floats, n_seen: int, p: Floats) -> Mask:
-    """Return which nodes look new and fit a name better than the labelled classes."""
-    named = _named_share(scores, n_seen)
-    return np.asarray((add_support(p, named) > CERTAIN) & (named > CERTAIN))
-
-
-def _named_share(scores: Floats, n_seen: int) -> Floats:
-    return np.asarray(softmax(SHARPNESS * scores, axis=1)[:, n_seen:].sum(axis=1))
-
-
-def _find_words(graph: Graph) -> tuple[dict[str, int], sp.csr_array, Floats]:
-    """Return the words of the features' names, each feature as a vector of them, and the words' idf over the nodes."""
-    stems = [sorted(find_stems(str(feature))) for feature in graph.feature_names or ()]
-    vocabulary = {word: k for k, word in enumerate(dict.fromkeys(word for words in stems for word in words))}
-    rows = np.repeat(np.arange(len(stems)), [len(words) for words in stems])
-    columns = [vocabulary[word] for words in stems for word in words]
-    phrases = sp.csr_array((np.ones(len(rows)), (rows, columns)), (len(stems), len(vocabulary)))
-    has = sp.csr_array(sp.csr_array(graph.features) != 0, dtype=np.float64) @ phrases
-    idf = np.log(graph.n_nodes / np.maximum((has > 0).sum(axis=0), 1))
-    return vocabulary, l2_rows(sp.csr_array(phrases.multiply(idf[None, :]))), idf
 
 
 def _compare_meaning(text: str, graph: Graph, encoder: Any) -> Floats:
@@ -199,3 +110,84 @@ def find_stems(text: str) -> set[str]:
     words = (re.sub(r"(?<=..[^sui])s$", "", word) for word in re.findall(r"[^\W_]+", text.lower()))
     words = (re.sub(r"(?<=...)(ing|er|or)$", "", word) for word in words)
     return {re.sub(r"(?<=...)y$", "i", re.sub(r"(?<=...)e$", "", word)) for word in words}
+
+
+def match_names(
+    graph: Graph, space: Space, indicator: Mask, p: Floats, weights: dict[str, Floats]
+) -> tuple[Ints, Floats, tuple[str, ...]]:
+    """Return the name that fits each node best (-1: none), the probability of a named class, and names without nodes.
+
+    `p` are the probabilities of being new without names.
+    """
+    n, n_seen, is_open = len(p), indicator.shape[1], ~indicator.any(axis=1)
+    present: list[int] = []
+    if weights:
+        # how much the features of each node (tf-idf) are about each name
+        features: Any = sp.csr_array(graph.features, dtype=np.float64)
+        idf = np.log(graph.n_nodes / np.maximum((features != 0).sum(axis=0), 1))
+        features.data = np.log1p(np.abs(features.data))
+        rows = l2_rows(sp.csr_array(features.multiply(idf)))
+        said = rows @ (np.column_stack(list(weights.values())) * idf[:, None])
+        rounds = {0: smoothing_filter([0.1], 10, negligible=0.0)}
+        smooth = GraphSmoother(Run().matrix(graph.adjacency)).smooth(said.astype(np.float32), rounds)[0]
+        spread = np.maximum(smooth.std(axis=0), 1e-12).astype(np.float64)
+        about: Floats = (smooth - smooth.mean(axis=0)) / spread
+        rank = np.zeros(n)
+        rank[is_open] = rankdata(p[is_open]) / is_open.sum()
+        first = about * (0.25 + rank[:, None])
+        for k in range(len(weights)):
+            words, fit = said[is_open, k], about[is_open, k]
+            top = np.argsort(-fit, kind="stable")[: min(80, max(10, len(fit) // 40))]
+            # twenty nodes (in a small graph, one of twenty) have a word, and those most about it look new
+            looks_new = rank[is_open][top].mean() >= 0.55 or p[is_open][top].mean() >= CERTAIN
+            if (words > 0).sum() >= min(20, len(words) / 20) and looks_new:
+                scores = _learn(space, indicator, first[:, [k]])[0][is_open]
+                # the nodes that it finds have its words: a correlation of .1, or three errors
+                found, words = _find(scores, n_seen, p[is_open]), np.sqrt(words)
+                both = float(np.mean((found - found.mean()) * (words - words.mean())))
+                if 0 < both >= max(0.1, 3 / np.sqrt(len(words))) * found.std() * words.std():
+                    present.append(k)
+    absent = tuple(name for k, name in enumerate(weights) if k not in present)
+    if not present:
+        return np.full(n, -1), np.zeros(n), absent
+    scores, seeds = _learn(space, indicator, first[:, present], 0.1 * about[:, present])
+    found, best = is_open & _find(scores, n_seen, p), scores[:, n_seen:].argmax(axis=1)
+    for k in np.unique(best[found]):
+        seeds[:, k] = found & (best == k)
+    scores = class_scores(space, np.hstack([indicator, seeds]))
+    fit = scores[:, n_seen:]  # about 1 for a member
+    best = np.where(fit.max(axis=1) >= 0.05, np.array(present)[fit.argmax(axis=1)], -1)
+    return best, np.where(is_open, _named_share(scores, n_seen), 0.0), absent
+
+
+def _learn(space: Space, indicator: Mask, fit: Floats, words: Floats | float = 0.0) -> tuple[Floats, Mask]:
+    """Return the scores of labelled and named classes, and the nodes that each name is learned from.
+
+    These are 80 nodes by the words of a name, and then 400 by what was learned from them.
+    """
+    open_rows = np.flatnonzero(~indicator.any(axis=1))
+    for size in (80, 400):
+        seeds = np.zeros_like(fit, dtype=bool)
+        own = fit[open_rows].argmax(axis=1)
+        most = min(size, max(5, len(open_rows) // (4 * fit.shape[1])))
+        for k in range(fit.shape[1]):
+            rows = open_rows[own == k]
+            seeds[rows[np.argsort(-fit[rows, k], kind="stable")[:most]], k] = True
+        scores = class_scores(space, np.hstack([indicator, seeds]))
+        fit = scores[:, indicator.shape[1] :] + words
+    return scores, seeds
+
+
+def add_support(p: Floats, support: Floats) -> Floats:
+    """Return the probability of being new, given what names say: they raise little where a node does not look new."""
+    return np.asarray(1 - (1 - p) * (1 - p**0.25 * support))
+
+
+def _find(scores: Floats, n_seen: int, p: Floats) -> Mask:
+    """Return which nodes look new and fit a name better than the labelled classes."""
+    named = _named_share(scores, n_seen)
+    return np.asarray((add_support(p, named) > CERTAIN) & (named > CERTAIN))
+
+
+def _named_share(scores: Floats, n_seen: int) -> Floats:
+    return np.asarray(softmax(SHARPNESS * scores, axis=1)[:, n_seen:].sum(axis=1))

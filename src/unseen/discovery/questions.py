@@ -30,24 +30,13 @@ def fine_questions(metric: Singles, new: Ints, p: Floats, answered: Mask, seed: 
 
 
 def spread_out(vectors: Singles, p: Floats, first: Ints, budget: int) -> Ints:
-    """Return rows: those of `first`, then one after another the largest probability times distance to the chosen.
-
-    Examples
-    --------
-    >>> vectors = np.array([[1, 0], [1, 0.1], [0, 1]], dtype=np.float32)
-    >>> spread_out(vectors, np.array([0.9, 0.8, 0.7]), np.array([0]), 2).tolist()
-    [0, 2]
-    """
-    budget = min(budget, len(p))
+    """Return rows: those of `first`, then one after another the largest probability times distance to the chosen."""
     selection: list[int] = []
     distance = np.full(len(p), 2.0)
-    for step in range(budget):
-        if step < len(first):
-            row = int(first[step])
-        else:
-            gain = (p + 1e-6) * distance
-            gain[selection] = -1.0
-            row = int(gain.argmax())
+    for step in range(min(budget, len(p))):
+        gain = (p + 1e-6) * distance
+        gain[selection] = -1.0
+        row = int(first[step]) if step < len(first) else int(gain.argmax())
         selection.append(row)
         distance = np.minimum(distance, np.maximum(1 - vectors @ vectors[row], 0.0))
     return np.array(selection, dtype=np.int64)
@@ -56,18 +45,9 @@ def spread_out(vectors: Singles, p: Floats, first: Ints, budget: int) -> Ints:
 def find_bare_parts(vectors: Singles, codes: Ints, is_labelled: Mask, is_open: Mask, count: int) -> list[int]:
     """Return a typical node of each part of a class that has fewer labels than its size suggests, the barest first.
 
-    A small missing class that resembles a labelled one lies inside of it or at its border, where labels are rare.
-
-    Parameters
-    ----------
-    vectors : ndarray, shape (n, d)
-        Unit vectors of all nodes.
-    codes : ndarray of int64, shape (n,)
-        The class of each node, or its likely class.
-    is_labelled, is_open : boolean ndarray, shape (n,)
-        Which nodes have a label, and which may be asked about.
-    count : int
-        How many nodes at most.
+    A small missing class that resembles a labelled one lies inside of it or at its border, where labels are rare. The
+    vectors have length 1, `codes` are the classes or likely classes of all nodes, and `is_open` says which nodes may be
+    asked about.
     """
     found = []
     for code in np.unique(codes):
@@ -77,16 +57,15 @@ def find_bare_parts(vectors: Singles, codes: Ints, is_labelled: Mask, is_open: M
         if k < 2:
             continue
         own = l2_rows(vectors[rows] - vectors[rows].mean(axis=0))
-        parts = k_means(own, k, 0, n_init=1)
-        labels = np.bincount(parts.labels_, is_labelled[rows], k)
-        sizes, rate = np.bincount(parts.labels_, minlength=k), is_labelled[rows].mean()
+        machine = k_means(own, k, 0, n_init=1)
+        parts, centres = machine.labels_, machine.cluster_centers_
+        labels, sizes = np.bincount(parts, is_labelled[rows], k), np.bincount(parts, minlength=k)
+        rate = is_labelled[rows].mean()
         lack = (rate * sizes - labels) / np.sqrt(np.maximum(rate * (1 - rate) * sizes, 1e-12))
-        near = np.where(
-            is_open[rows], np.einsum("ij,ij->i", own, parts.cluster_centers_[parts.labels_]), -np.inf
-        )
+        near = np.where(is_open[rows], np.einsum("ij,ij->i", own, centres[parts]), -np.inf)
         for part in range(k):
-            best = int(np.argmax(np.where(parts.labels_ == part, near, -np.inf)))
-            if parts.labels_[best] == part and np.isfinite(near[best]):
+            best = int(np.argmax(np.where(parts == part, near, -np.inf)))
+            if parts[best] == part and np.isfinite(near[best]):
                 found.append((-lack[part], int(rows[best])))
     return [row for _, row in sorted(found)[:count]]
 
@@ -96,26 +75,8 @@ def most_telling(vectors: Singles, doubt: Floats, labelled: Singles, first: Ints
 
     A ridge regression on the vectors is the less certain about a node u, the larger u' M^-1 u is, with M = I + the sum
     of x x' over the labelled x. A label of x lowers that by (u' M^-1 x)^2 / (1 + x' M^-1 x). Summed over all u, each by
-    its doubt, this is large for nodes that many doubtful ones are like, and small beside labels and rows chosen before.
-
-    Parameters
-    ----------
-    vectors : ndarray, shape (n, d)
-        Unit vectors of the nodes to choose from.
-    doubt : ndarray, shape (n,)
-        Probability that what is predicted of each is wrong.
-    labelled : ndarray, shape (m, d)
-        Unit vectors of the labelled nodes.
-    first : ndarray of int64
-        Rows that come first.
-    budget : int
-        How many rows; all where there are fewer.
-
-    Examples
-    --------
-    >>> vectors = np.array([[1, 0], [0.8, 0.6], [0.6, 0.8], [0, -1]], dtype=np.float32)
-    >>> most_telling(vectors, np.ones(4), vectors[3:], np.array([], dtype=int), 2).tolist()
-    [1, 0]
+    its doubt (how probable it is that what is predicted is wrong), this is large for nodes that many doubtful ones are
+    like, and small beside labels and rows chosen before. All vectors have length 1.
     """
     inverse = np.linalg.inv(np.eye(vectors.shape[1]) + (labelled.T @ labelled).astype(np.float64))
     doubtful = (vectors.T @ (vectors * doubt[:, None].astype(np.float32))).astype(np.float64)

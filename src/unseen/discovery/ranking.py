@@ -83,14 +83,8 @@ class Evidence(NamedTuple):
 def gather(space: Space, indicator: Mask, surroundings: Space, weights: Floats | None = None) -> Evidence:
     """Return the evidence that a set of labels gives about every node.
 
-    Parameters
-    ----------
-    space, surroundings : Space
-        The vectors, and what is linked to what.
-    indicator : boolean ndarray, shape (n, c)
-        The labels; every column has at least one node, and some node has none.
-    weights : ndarray, shape (n,), optional
-        What the label of each node counts for: see :func:`label_weights`; 1 when not given.
+    Every class has at least one node, and some node has no label. `surroundings` are what is linked to what, and
+    `weights` what the label of each node counts for: see :func:`label_weights`; 1 when not given.
     """
     labelled: Floats = np.asarray(indicator.any(axis=1), dtype=np.float64)
     if weights is not None:

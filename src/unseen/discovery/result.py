@@ -23,12 +23,12 @@ from unseen.embedding import Embedding
 from unseen.errors import InputError, counted
 from unseen.ids import as_ids, match_ids
 from unseen.labels import Labels
-from unseen.notebook import as_html
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from unseen.discovery.coverage import LabelCoverage
+    from unseen.discovery.groups import ClassCount, FoundClass
+    from unseen.discovery.summary import LabelCoverage
     from unseen.discovery.validation import SelfTest
     from unseen.graph import Graph
 
@@ -46,126 +46,12 @@ CERTAIN = 0.5
 
 
 def texts_of(graph: Graph, nodes: Iterable[Node]) -> dict[Node, str]:
-    """Return the texts of these nodes, of those that have one.
-
-    Examples
-    --------
-    >>> import unseen
-    >>> texts_of(unseen.Graph([[0, 1], [1, 0]], node_ids=["a", "b"], texts=["red wine", None]), ["a", "b"])
-    {'a': 'red wine'}
-    """
-    if graph.texts is None:
-        return {}
+    """Return the texts of these nodes, of those that have one."""
     listed = list(dict.fromkeys(nodes))
-    texts = graph.texts[match_ids(as_ids(listed), graph.node_ids)] if listed else ()
+    if graph.texts is None or not listed:
+        return {}
+    texts = graph.texts[match_ids(as_ids(listed), graph.node_ids)]
     return {node: text for node, text in zip(listed, texts, strict=True) if text}
-
-
-@dataclass(frozen=True)
-class FoundClass:
-    """One candidate for a missing class.
-
-    Parameters
-    ----------
-    name : str
-        The class known by name that most of its nodes are of; `group` where none was given or none fits.
-    size : int
-        Number of nodes.
-    caption : tuple of str
-        What it is about, strongest first: names of features, or ids of its most central nodes.
-    caption_kind : str
-        What the caption consists of: ``words``, ``features`` or ``central nodes``.
-    members : tuple
-        Ids of all its nodes, the most typical first.
-    nearest_seen : str or None
-        The labelled class that it resembles most.
-    nearest_similarity : float or None
-        Cosine of the mean vectors of the two.
-    edge_ratio : float or None
-        Share of its nodes' edges that stay inside; None where they have no edges.
-    probability : float
-        Mean of its nodes' probabilities of belonging to no labelled class.
-    group : str
-        ``new-1``, ``new-2``, ...: what `Discovery.nodes` calls it in the column ``group``.
-    name_confidence : float or None
-        Share of its nodes that the name fits; None where it has no name.
-    fdr : float or None
-        False discovery rate of the list that its nodes come from; None where they have no error rate.
-
-    Examples
-    --------
-    >>> result = FoundClass("new-1", 2, ("mail", "smtp"), "words", ("exim", "mutt"), "net", 0.4, 0.75, 0.9, "new-1")
-    >>> result.to_dict()["typical"]
-    ['exim', 'mutt']
-    """
-
-    name: str
-    size: int
-    caption: tuple[str, ...]
-    caption_kind: str
-    members: tuple[Node, ...]
-    nearest_seen: str | None
-    nearest_similarity: float | None
-    edge_ratio: float | None
-    probability: float
-    group: str
-    name_confidence: float | None = None
-    fdr: float | None = None
-
-    _repr_html_ = as_html
-
-    def __repr__(self) -> str:
-        return f"FoundClass({self.name}: {counted(self.size, 'node')}, {', '.join(self.caption[:5])})"
-
-    def to_dict(self, *, every_member: bool = False) -> dict[str, Any]:
-        """Return it for JSON; with the most typical members, or with `every_member`."""
-        report = {k: v for k, v in asdict(self).items() if k != "members"}
-        report["caption"] = list(self.caption)
-        if every_member:
-            return {**report, "members": list(self.members)}
-        return {**report, "typical": list(self.members[:10])}
-
-
-@dataclass(frozen=True)
-class ClassCount:
-    """How many classes are missing: the best guess, an interval, and the curve they come from.
-
-    Parameters
-    ----------
-    best, low, high : int
-        The guess, and the smallest and largest number that the data does not speak against.
-    curve : tuple of (int, float)
-        Numbers of new classes and their probabilities; the guess is the median.
-    proven : int
-        New classes that answers have named, of fewer than five labels each.
-
-    Examples
-    --------
-    >>> ClassCount(2, 1, 3, ((1, 0.2), (2, 0.5), (3, 0.4))).to_dict()["best"]
-    2
-    """
-
-    best: int
-    low: int
-    high: int
-    curve: tuple[tuple[int, float], ...] = ()
-    proven: int = 0
-
-    @classmethod
-    def of_posterior(cls, posterior: Any, *, proven: int = 0) -> ClassCount:
-        """Return the count of which one, two, ... classes have these probabilities; its best guess is the median."""
-        below, outside = (
-            np.cumsum(posterior),
-            0.05,
-        )  # with 5 % on each side, the truth is inside in 80 % of draws
-        best = int((below < 0.5).sum()) + 1
-        low, high = int((below <= outside).sum()) + 1, int((below < 1 - outside).sum()) + 1
-        curve = tuple((k, float(value)) for k, value in enumerate(posterior, start=1))
-        return cls(best, min(low, best), min(max(high, best), len(curve)), curve, proven)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it for JSON."""
-        return {**asdict(self), "curve": [list(point) for point in self.curve]}
 
 
 @dataclass(frozen=True)
@@ -290,9 +176,8 @@ class Discovery:
         False without an estimate, and where no node is likely or proven to belong to a missing class: there may be
         none, or the missing classes may look like labelled ones.
         """
-        p = self.nodes.column("unseen_probability").to_numpy()
-        nothing = self.bounds is not None and not self.bounds.at_least and not (p > CERTAIN).any()
-        return self.has_estimate and not nothing
+        is_likely = (self.nodes.column("unseen_probability").to_numpy() > CERTAIN).any()
+        return self.has_estimate and bool(is_likely or self.bounds is None or self.bounds.at_least)
 
     @property
     def shown_classes(self) -> tuple[FoundClass, ...]:
@@ -302,13 +187,10 @@ class Discovery:
     @property
     def new_nodes(self) -> NewNodes:
         """How many unlabelled nodes belong to missing classes: the expected number and a lower bound."""
-        known, coverage = self.has_number, self.coverage
-        return NewNodes(
-            coverage.expected_unseen if known else None,
-            coverage.expected_if_hard if known else None,
-            None if self.bounds is None else self.bounds.at_least,
-            self.guarantee,
-        )
+        expected: tuple[float | None, float | None] = (None, None)
+        if self.has_number:
+            expected = self.coverage.expected_unseen, self.coverage.expected_if_hard
+        return NewNodes(*expected, None if self.bounds is None else self.bounds.at_least, self.guarantee)
 
     def select(self, fdr: float | None = None) -> Selection:
         """Return the nodes of a list with a false discovery rate, and a sentence about it.
@@ -354,13 +236,13 @@ class Discovery:
         if row < 0:
             msg = f"node {node!r} is not among the {len(nodes)} unlabelled nodes, so it has no probability"
             raise InputError(msg)
-        ranks = {part: self.evidence.column(part)[row].as_py() for part in EVIDENCE}
         reasons = []
-        for part, rank in sorted(ranks.items(), key=lambda entry: -abs((entry[1] or 0.5) - 0.5)):
+        for part, sentences in SENTENCES.items():
+            rank = self.evidence.column(part)[row].as_py()
             if rank is not None:
                 more = f"more so than for {np.floor(100 * max(rank, 1 - rank)):.0f} % of the unlabelled nodes"
-                reasons.append(Reason(part, rank, f"{SENTENCES[part][rank < 0.5]} ({more})"))
-        return tuple(reasons)
+                reasons.append(Reason(part, rank, f"{sentences[rank < 0.5]} ({more})"))
+        return tuple(sorted(reasons, key=lambda each: -abs(each.rank - 0.5)))
 
     def accept(self, names: Mapping[str, str], *, at_least: float = 0.0, fdr: float | None = None) -> Labels:
         """Return the labels with found groups added to them as classes.
@@ -384,7 +266,7 @@ class Discovery:
         >>> result.accept({"new-1": "mine"}, at_least=0.8).classes
         ('c1', 'c2', 'c3', 'mine')
         """
-        from unseen.discovery.accept import accept
+        from unseen.discovery.tables import accept
 
         return accept(self.labels, self.nodes_with_rates(), names, at_least=at_least, fdr=fdr)
 
@@ -413,7 +295,7 @@ class Discovery:
         >>> table.column_names, table.num_rows
         (['node', 'class', 'probability', 'status'], 200)
         """
-        from unseen.discovery.predictions import predict_classes
+        from unseen.discovery.tables import predict_classes
 
         return predict_classes(self.labels, self)
 
@@ -438,7 +320,7 @@ class Discovery:
         >>> network.nodes[0]["unseen_class"], network.nodes[0]["unseen_status"]
         ('a', 'labelled')
         """
-        from unseen.discovery.save import write_predictions
+        from unseen.discovery.tables import write_predictions
 
         write_predictions(target, self.predictions(), graph)
 
@@ -492,6 +374,6 @@ class Discovery:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the nodes (.parquet, .csv, .tsv, also .gz) or, as .json, everything else with all members."""
-        from unseen.discovery.save import write_result
+        from unseen.discovery.tables import write_result
 
         write_result(path, self.nodes_with_rates(), self.to_json(every_member=True))

@@ -20,7 +20,7 @@ from unseen.embedding import Embedding
 from unseen.engine.run import libraries_on_one_thread
 from unseen.errors import InputError, counted, logger, need_library
 from unseen.graph import Graph
-from unseen.ids import IdArray, Ints, Singles, as_ids, id_order, match_ids
+from unseen.ids import as_ids, id_order, match_ids
 from unseen.labels import RANDOM, SCORE, Labels
 from unseen.linalg.normalize import l2_rows
 from unseen.methods.base import Method
@@ -173,30 +173,31 @@ def suggest(
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
             msg = f"`{name}` must be an integer of at least {least}, got {value!r}"
             raise InputError(msg)
+    budget, random = int(budget), int(random)
     graph, labels = as_graph_and_labels(graph, labels if discovery is None else None)
     draw_seed = seed_of(random_state)
     if draw_seed is None:
         draw_seed = child_seed(as_generator(random_state)) if random else 0
-    if discovery is None:
-        if labels is None or not len(labels.align_to(graph).labelled):
-            rng = as_generator(random_state)
-            if target is not None:
-                graph, labels, method = searched(graph, labels, method, target, child_seed(rng))
-            nothing = Labels.from_values([None] * graph.n_nodes, graph.node_ids)
-            labels = nothing if labels is None else labels.align_to(graph)
-            drawn = draw_questions(labels, random, draw_seed)
-            asked = {*labels.answers, *(each.node for each in drawn)}
-            suggestions = [*drawn, *_from_nothing(graph, int(budget), method, rng, asked)]
-            texts = texts_of(graph, [each.node for each in suggestions])
-            return Suggestions(suggestions, texts, labels.classes)
-        seed = random_state
-        discovery = discover(graph, labels, method=method, target=target, random_state=seed, on_step=on_step)
-    is_done = random and not discovery.classes
-    after_the_first = 0 if is_done else max(int(budget) - FINE_GROUPS, 0)
-    doubts = _in_doubt(graph, discovery, min(int(budget) // DOUBTS, after_the_first))
-    suggestions = [*suggest_from(discovery, int(budget) - len(doubts), int(random), draw_seed), *doubts]
-    texts = texts_of(graph, [each.node for each in suggestions])
-    return Suggestions(suggestions, texts, discovery.labels.classes)
+    if discovery is None and (labels is None or not len(labels.align_to(graph).labelled)):
+        rng = as_generator(random_state)
+        if target is not None:
+            graph, labels, method = searched(graph, labels, method, target, child_seed(rng))
+        nothing = Labels.from_values([None] * graph.n_nodes, graph.node_ids)
+        labels = nothing if labels is None else labels.align_to(graph)
+        drawn = draw_questions(labels, random, draw_seed)
+        asked = {*labels.answers, *(each.node for each in drawn)}
+        suggestions = [*drawn, *_suggest_parts(graph, budget, method, rng, asked)]
+        classes = labels.classes
+    else:
+        if discovery is None:
+            options = {"method": method, "target": target, "random_state": random_state, "on_step": on_step}
+            discovery = discover(graph, labels, **options)
+        is_done = random and not discovery.classes
+        after_the_first = 0 if is_done else max(budget - FINE_GROUPS, 0)
+        doubts = _suggest_doubts(graph, discovery, min(budget // DOUBTS, after_the_first))
+        suggestions = [*suggest_from(discovery, budget - len(doubts), random, draw_seed), *doubts]
+        classes = discovery.labels.classes
+    return Suggestions(suggestions, texts_of(graph, [each.node for each in suggestions]), classes)
 
 
 def draw_questions(
@@ -205,177 +206,121 @@ def draw_questions(
     """Return questions drawn uniformly at random from the nodes without a label or an answer.
 
     A label that came with a group is a guess, so its node can be drawn, too. Every node has a place of its own in a
-    random order, so that the same seed asks the same question until it is answered.
-
-    Parameters
-    ----------
-    labels : Labels
-        The labels and answers so far.
-    count : int
-        How many questions.
-    seed : int
-        Seed of the order.
-    found : mapping
-        What :func:`unseen.discover` says about the nodes.
-
-    Examples
-    --------
-    >>> [(each.node, each.pool) for each in draw_questions(Labels.from_values(["x", None, None]), 5, 0)]
-    [(2, 2), (1, 2)]
+    random order, so that the same seed asks the same question until it is answered. `found` has what
+    :func:`unseen.discover` says about the nodes.
     """
     ids = labels.node_ids.tolist()
-    classes = {node: names for node, names in labels.to_lists().items() if node in labels.guesses}
-    known = {ids[row] for row in labels.labelled} - classes.keys()
+    guesses = {node: names for node, names in labels.to_lists().items() if node in labels.guesses}
+    known = {ids[row] for row in labels.labelled} - guesses.keys()
     known |= {node for node, status in labels.answers.items() if status}
     pool = np.array([row for row, node in enumerate(ids) if node not in known], dtype=np.int64)
-    order = keyed_bits(node_keys(labels.node_ids[pool], seed), 1, stream=35)[
-        :, 0
-    ]  # nothing else draws from it
+    # nothing else draws from this stream of random numbers
+    order = keyed_bits(node_keys(labels.node_ids[pool], seed), 1, stream=35)[:, 0]
     reason = f"drawn at random from {counted(len(pool), 'node')}; random answers tell when you may stop"
     questions = []
     for row in pool[np.argsort(order, kind="stable")[:count]].tolist():
-        node, (guess,) = ids[row], classes.get(ids[row], [None])[:1]
+        node, (guess,) = ids[row], guesses.get(ids[row], [None])[:1]
         here = found.get(node, {})
-        likely = here.get("likely_class", guess)
+        likely, group = here.get("likely_class", guess), here.get("group")
         p = float(here.get("unseen_probability", 0.0 if guess else 1.0))
-        questions.append(
-            Suggestion(node, reason, p, likely, here.get("group"), guess, drawn=RANDOM, pool=len(pool))
-        )
+        questions.append(Suggestion(node, reason, p, likely, group, guess, drawn=RANDOM, pool=len(pool)))
     return questions
 
 
-def _in_doubt(graph: Graph, discovery: Discovery, most: int) -> list[Suggestion]:
+def _suggest_doubts(graph: Graph, discovery: Discovery, most: int) -> list[Suggestion]:
     """Return questions about labels that are probably wrong and that nobody has looked at, one a node."""
     labels = discovery.labels
     doubts = doubts_of(graph, labels, discovery.embedding) if most else None
-    if doubts is None:
-        return []
     questions: dict[Node, Suggestion] = {}
-    for doubt in doubts.to_pylist():
+    for doubt in [] if doubts is None else doubts.to_pylist():
         node, given, likely = doubt["node"], doubt["label"], doubt["likely_class"]
         if node not in labels.answers and node not in questions and len(questions) < most:
-            reason = (
-                f"the label {given} is probably wrong ({doubt['probability']:.0%}), {likely} is more likely"
-            )
+            wrong = f"the label {given} is probably wrong ({doubt['probability']:.0%})"
+            reason = f"{wrong}, {likely} is more likely"
             questions[node] = Suggestion(node, reason, 0.0, likely, None, replaces=given)
     return list(questions.values())
+
+
+def _suggest_parts(
+    graph: Graph, budget: int, method: Any, rng: np.random.Generator, asked: Collection[Node]
+) -> list[Suggestion]:
+    """Return typical nodes of the parts of a graph without labels, those of the largest part first."""
+    graph = graph.subgraph(id_order(graph.node_ids))
+    embedding = vectors_of(graph, None, source_of(graph, method, child_seed(rng)))
+    vectors = unit_vectors(embedding.vectors, rng)
+    n, ids, suggestions = len(vectors), graph.node_ids.tolist(), []
+    for rows in sort_into_groups(vectors, np.arange(n), np.ones(n), budget, child_seed(rng)):
+        near = vectors[rows] @ vectors[rows].mean(axis=0)
+        near[[ids[row] in asked for row in rows]] = -np.inf
+        if np.isfinite(near.max()):
+            reason = f"typical of {counted(len(rows), 'similar node')} without a label"
+            suggestions.append(Suggestion(ids[rows[int(near.argmax())]], reason, 1.0, None, None))
+    return suggestions
 
 
 def suggest_from(discovery: Discovery, budget: int, random: int = 0, seed: int = 0) -> list[Suggestion]:
     """Return the unlabelled nodes to label next by what was found; nothing is computed again.
 
     The first `random` ones are drawn at random; all, where there are such and no missing class is found any more.
-
-    Examples
-    --------
-    >>> import unseen
-    >>> data = unseen.planted_partition(200, 4, random_state=0)
-    >>> split = unseen.completely_imbalanced_split(data.labels, label_rate=0.3, unseen=["c0"], random_state=0)
-    >>> len(suggest_from(unseen.discover(data.graph, split.seen_labels, random_state=0), 5))
-    5
     """
-    asked = set(discovery.labels.answers)
-    everything = discovery.nodes.column("node").to_pylist()
-    drawn: list[Suggestion] = []
+    asked, listed = set(discovery.labels.answers), discovery.nodes["node"].to_pylist()
+    suggestions: list[Suggestion] = []
     if random:
-        found = dict(zip(everything, discovery.nodes.to_pylist(), strict=True))
+        found = dict(zip(listed, discovery.nodes.to_pylist(), strict=True))
         is_done = not discovery.classes
-        drawn = draw_questions(discovery.labels, random + budget * is_done, seed, found)
+        suggestions = draw_questions(discovery.labels, random + budget * is_done, seed, found)
         if is_done:
             logger.info("no missing class is found any more, so all questions are drawn at random")
-            return drawn
-        asked.update(each.node for each in drawn)
-    # ties end alike in whatever order nodes came
+            return suggestions
+        asked.update(each.node for each in suggestions)
+    # rows are in the order of the ids: ties end alike in whatever order nodes came
     everyone = id_order(discovery.embedding.node_ids)
     ids = discovery.embedding.node_ids[everyone]
-    unlabelled = match_ids(as_ids(everything), ids)
-    is_open = np.array([node not in asked for node in everything], dtype=bool)
+    unlabelled = match_ids(as_ids(listed), ids)
     order = np.argsort(unlabelled)
-    order = order[is_open[order]]
-    rows = unlabelled[order]
-    nodes = discovery.nodes.take(order).to_pydict()
+    order = order[[listed[place] not in asked for place in order]]
+    rows, nodes = unlabelled[order], discovery.nodes.take(order).to_pydict()
     p = np.array(nodes["unseen_probability"], dtype=np.float64)
-    doubt = discovery.evidence.column("doubt").to_numpy()[order]
+    doubt = discovery.evidence["doubt"].to_numpy()[order]
     vectors = unit_vectors(discovery.embedding.vectors[everyone], np.random.default_rng(0))
     vectors = l2_rows(vectors - vectors.mean(axis=0))
-    bare = np.searchsorted(rows, _find_bare_rows(discovery, vectors, ids, rows, budget))
+    labels = discovery.labels.of_nodes(ids)
+    names, codes = {name: k for k, name in enumerate(labels.classes)}, np.full(len(ids), -1)
+    codes[unlabelled] = [names.get(name, -1) for name in discovery.nodes["likely_class"].to_pylist()]
+    codes[labels.labelled] = labels.indicator.indices[labels.indicator.indptr[labels.labelled]]
+    is_labelled, is_open = (np.isin(np.arange(len(ids)), some) for some in (labels.labelled, rows))
+    bare = np.searchsorted(rows, find_bare_parts(vectors, codes, is_labelled, is_open, budget))
     labelled, vectors = np.delete(vectors, unlabelled, axis=0), vectors[rows]
     questions = [node for node in discovery.questions if node not in asked]
     members = [[node for node in c.members if node not in asked] for c in discovery.classes]
     others = [group[0] for group in members if group and set(questions).isdisjoint(group)]
     typical = match_ids(as_ids([*questions, *others]), ids[rows])
-    captions = {c.group: ", ".join(c.caption[:3]) for c in discovery.classes}
     # a class that looks like others is found where it is open whether nodes are new, not where they surely are
     first = spread_out(vectors, p * (1 - p), typical, min(len(typical) + len(questions), budget))
     if discovery.classes:
         # any node counts a little, because some missing classes look like labelled ones
-        rows_to_label = spread_out(vectors, 0.3 + p + 0.5 * (1 - p) * doubt, first, budget)
+        chosen = spread_out(vectors, 0.3 + p + 0.5 * (1 - p) * doubt, first, budget)
     else:
-        rows_to_label = most_telling(vectors, p + (1 - p) * doubt, labelled, first, budget)
+        chosen = most_telling(vectors, p + (1 - p) * doubt, labelled, first, budget)
     bare = bare[~np.isin(bare, first)][: min(budget * 3 // 10, budget - min(len(typical), budget))]
-    rows_to_label = np.r_[rows_to_label[~np.isin(rows_to_label, bare)][: budget - len(bare)], bare]
-    suggestions = drawn
-    for place, row in enumerate(rows_to_label.tolist()):
+    chosen = chosen[~np.isin(chosen, bare)][: budget - len(bare)]
+    about = {c.group: f"{c.group} ({', '.join(c.caption[:3])})" for c in discovery.classes}
+    for place, row in enumerate([*chosen.tolist(), *bare.tolist()]):
         group, likely = nodes["group"][row], nodes["likely_class"][row]
-        if place >= len(rows_to_label) - len(bare):
+        if place >= len(chosen):
             reason = f"typical of a part of {likely} that has hardly any label"
         elif place < len(questions):
-            part = f"{group} ({captions[group]})" if group else "the nodes of missing classes"
-            reason = f"a typical member of {part}"
+            reason = f"a typical member of {about[group] if group else 'the nodes of missing classes'}"
         elif place < len(typical):
-            reason = f"the most typical member of {group} ({captions[group]})"
+            reason = f"the most typical member of {about[group]}"
         elif place < len(first):
             reason = f"either {likely} or a missing class; differs from the nodes above"
         elif p[row] > CERTAIN:
-            reason = (
-                f"probably in a missing class{f' ({group})' if group else ''}; differs from the nodes above"
-            )
+            among = f" ({group})" if group else ""
+            reason = f"probably in a missing class{among}; differs from the nodes above"
         elif discovery.classes:
             reason = f"differs from the nodes above; {likely} is only the best guess"
         else:
             reason = f"represents similar nodes, for which {likely} is only the best guess"
         suggestions.append(Suggestion(nodes["node"][row], reason, float(p[row]), likely, group))
-    return suggestions
-
-
-def _find_bare_rows(
-    discovery: Discovery, vectors: Singles, ids: IdArray, open_rows: Ints, count: int
-) -> list[int]:
-    """Return rows of parts of the labelled classes in which labels are rare; `ids` are those of the vectors."""
-    labels = discovery.labels.of_nodes(ids)
-    names = {name: k for k, name in enumerate(labels.classes)}
-    codes, is_open = np.full(len(ids), -1), np.zeros(len(ids), dtype=bool)
-    likely = discovery.nodes.column("likely_class").to_pylist()
-    codes[match_ids(as_ids(discovery.nodes.column("node").to_pylist()), ids)] = [
-        names.get(name, -1) for name in likely
-    ]
-    is_labelled = np.isin(np.arange(len(ids)), labels.labelled)
-    codes[is_labelled] = labels.indicator.indices[labels.indicator.indptr[labels.labelled]]
-    is_open[open_rows] = True
-    return find_bare_parts(vectors, codes, is_labelled, is_open, count)
-
-
-def _from_nothing(
-    graph: Graph,
-    budget: int,
-    method: str | Method | Embedding | None,
-    rng: np.random.Generator,
-    asked: Collection[Node],
-) -> list[Suggestion]:
-    """Return typical nodes of the parts of a graph without labels, those of the largest part first."""
-    graph = graph.subgraph(id_order(graph.node_ids))
-    embedding = vectors_of(graph, None, source_of(graph, method, child_seed(rng)))
-    vectors = unit_vectors(embedding.vectors, rng)
-    groups = sort_into_groups(
-        vectors, np.arange(len(vectors)), np.ones(len(vectors)), budget, child_seed(rng)
-    )
-    suggestions = []
-    ids = graph.node_ids.tolist()
-    for rows in groups:
-        near = vectors[rows] @ vectors[rows].mean(axis=0)
-        near[[ids[row] in asked for row in rows]] = -np.inf
-        if not np.isfinite(near.max()):
-            continue
-        reason = f"typical of {counted(len(rows), 'similar node')} without a label"
-        suggestions.append(Suggestion(ids[rows[int(near.argmax())]], reason, 1.0, None, None))
     return suggestions

@@ -1,17 +1,22 @@
-"""What was found, in words for the terminal, and as a table for notebooks."""
+"""What the labels cover, and what was found, in words for the terminal, and as a table for notebooks."""
 
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unseen.discovery.groups import MAX_CLASSES
-from unseen.discovery.result import CERTAIN, ClassCount, FoundClass
-from unseen.errors import counted
+from unseen.discovery.groups import FEW_LABELS, MAX_CLASSES, ClassCount
+from unseen.discovery.result import CERTAIN
+from unseen.discovery.validation import SelfTest
+from unseen.errors import counted, first_of
+from unseen.graph import Graph
+from unseen.labels import Labels
 
 if TYPE_CHECKING:
+    from unseen.discovery.ranking import Ranking
     from unseen.discovery.result import Discovery, Node
 
 WIDTH = 100
@@ -26,31 +31,164 @@ NOTHING_FOUND = (
 )
 
 
+@dataclass(frozen=True)
+class LabelCoverage:
+    """What the labels cover, and what about them should worry the reader.
+
+    Parameters
+    ----------
+    classes : tuple of (str, int)
+        Every labelled class with its number of labelled nodes.
+    n_nodes, n_labelled : int
+        All nodes, and those with a label.
+    homophily : float or None
+        Share of the edges between two labelled nodes whose ends share a class; None without such edges.
+    expected_homophily : float or None
+        The share that edges drawn without regard to classes would have.
+    reach : float or None
+        How well labelled nodes are told from others by the labels around them, among nodes that clearly fit a class
+        (AUROC): about 0.5 where labels were drawn at random, near 1 where they are concentrated in one region.
+    expected_unseen : float
+        Sum of the probabilities: how many unlabelled nodes belong to no labelled class. It means little where the
+        test failed.
+    warnings : tuple of str
+        One sentence each.
+    is_concentrated : bool
+        Whether the labels are concentrated in one region of their classes (sampling bias).
+    expected_if_hard : float
+        `expected_unseen`, if missing classes are as hard to recognise as the hardest one of the leave-one-class-out
+        test.
+
+    Examples
+    --------
+    >>> LabelCoverage((("a", 3), ("b", 2)), 20, 5, 0.8, 0.5, 0.52, 4.0, ()).coverage
+    0.25
+    """
+
+    classes: tuple[tuple[str, int], ...]
+    n_nodes: int
+    n_labelled: int
+    homophily: float | None
+    expected_homophily: float | None
+    reach: float | None
+    expected_unseen: float
+    warnings: tuple[str, ...]
+    is_concentrated: bool = False
+    expected_if_hard: float = 0.0
+
+    @property
+    def coverage(self) -> float:
+        """Share of the nodes that have a label."""
+        return self.n_labelled / self.n_nodes if self.n_nodes else 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it for JSON."""
+        report = asdict(self)
+        return {**report, "classes": dict(self.classes), "coverage": self.coverage}
+
+
+def make_coverage(
+    graph: Graph, labels: Labels, ranking: Ranking, expected: tuple[float, float], test: SelfTest
+) -> LabelCoverage:
+    """Return what the labels cover with its warnings, the gravest first; `expected` are the numbers of new nodes."""
+    homophily, warnings = ranking.homophily, []
+    counts = dict(zip(labels.classes, labels.counts.tolist(), strict=True))
+    if ranking.is_learned and not ranking.learns:
+        warnings.append(
+            f"The embedding was made by {ranking.embedding.method}, which learns from labels: the leave-one-class-out "
+            "test looks better than it should if the embedding was learned from these labels."
+        )
+    if ranking.is_concentrated:
+        warnings.append(
+            "The labels are concentrated in one region of their classes (sampling bias): nodes far from any label are "
+            "hard to distinguish from missing classes, so the probabilities rank the nodes but their level is a guess. "
+            "The leave-one-class-out test, which only knows these labels, cannot show that. Label randomly drawn nodes."
+        )
+    if (
+        homophily.adjusted is None and graph.adjacency.nnz
+    ):  # types of nodes may be linked through others alone
+        decided = "neighbours are used"
+        if test.auroc is not None:
+            decided = "the leave-one-class-out test decided whether neighbours are used"
+        warnings.append(
+            f"Too few edges ({homophily.n_pairs}) join two labelled nodes to tell whether linked nodes tend to share "
+            f"a class; {decided}, unless an embedding was given."
+        )
+    elif not homophily.holds:
+        warnings.append(
+            f"Linked nodes rarely share a class ({100 * (homophily.share or 0):.0f} % of the edges between labelled "
+            f"nodes, {100 * (homophily.expected or 0):.0f} % by chance): the graph is heterophilous, so neighbours are "
+            "not used."
+        )
+    if test.auroc is None or test.failed:
+        warnings.append(test.verdict)
+    if empty := [name for name, count in counts.items() if not count]:
+        warnings.append(
+            f"No node is labelled {first_of(empty)}, so nothing is learned about it; describe such a class with "
+            "`names` (--name) to look for it."
+        )
+    if single := [name for name, count in counts.items() if count == 1]:
+        listed = first_of(single, 20)
+        warnings.append(f"Not used in the leave-one-class-out test, because they have one label: {listed}.")
+    if few := [f"{name} ({count})" for name, count in counts.items() if 1 < count < FEW_LABELS]:
+        warnings.append(f"Few nodes are labelled {first_of(few)}; more labels there would help.")
+    if labels.is_multilabel:
+        warnings.append(
+            "Nodes have several labels: the probability is that of having none of the labelled classes, so a node "
+            "with a labelled and a missing class is not found."
+        )
+    return LabelCoverage(
+        classes=tuple(counts.items()),
+        n_nodes=graph.n_nodes,
+        n_labelled=len(labels.labelled),
+        homophily=homophily.share,
+        expected_homophily=homophily.expected,
+        reach=ranking.reach,
+        expected_unseen=expected[0],
+        warnings=tuple(warnings),
+        is_concentrated=ranking.is_concentrated,
+        expected_if_hard=expected[1],
+    )
+
+
 def summary(discovery: Discovery) -> str:
     """Return a page of text: the labels, the new nodes, their classes, and how far to trust it.
 
     Where nothing can be estimated there are no numbers and classes, only the first nodes of the ranking.
     """
-    coverage = discovery.coverage
+    coverage, verdict, n = discovery.coverage, discovery.self_test.verdict, len(discovery.classes)
     counts = ", ".join(f"{name} {count}" for name, count in coverage.classes)
     shares = f"{coverage.n_labelled:,} of {counted(coverage.n_nodes, 'node')} have a label"
-    lines = textwrap.wrap(f"{shares} ({counted(len(coverage.classes), 'class')}: {counts}).", WIDTH)
-    estimates, n = estimate_sentences(discovery), len(discovery.classes)
+    estimates = estimate_sentences(discovery)
     if discovery.has_number and n != discovery.count.best:  # the user may have asked for another number
         estimates[-1] += f" They are sorted into {counted(n, 'candidate class')}."
-    for part in (*estimates, *error_sentences(discovery), *certificate_sentences(discovery)):
+    parts = [f"{shares} ({counted(len(coverage.classes), 'class')}: {counts}).", *estimates]
+    lines: list[str] = []
+    for part in (*parts, *error_sentences(discovery), *certificate_sentences(discovery)):
         lines += textwrap.wrap(part, WIDTH)
     for each in discovery.shown_classes:
-        lines += ["", *_class_lines(each)]
+        about = {"words": "words", "features": "features", "central nodes": "central"}[each.caption_kind]
+        name = f" ({each.name}, which fits {100 * (each.name_confidence or 0):.0f} % of the nodes)"
+        name = "" if each.name_confidence is None else name
+        rate = "" if each.fdr is not None else ", no error rate"
+        near = "" if each.nearest_seen is None else f", closest labelled class {each.nearest_seen}"
+        inside = "" if each.edge_ratio is None else f", {100 * each.edge_ratio:.0f} % of its edges inside"
+        facts = f"{counted(each.size, 'node')}{rate}, mean probability {each.probability:.2f}{near}{inside}"
+        lines += ["", *textwrap.wrap(f"{each.group}{name}: {facts}", WIDTH, subsequent_indent="  ")]
+        typical = ", ".join(str(node) for node in each.members[:5])
+        for title, text in ((about, ", ".join(each.caption)), ("typical", typical)):
+            if text:
+                line = f"{title}: {text}"
+                lines += textwrap.wrap(line, WIDTH, initial_indent="  ", subsequent_indent="    ")
     if not discovery.has_estimate:
-        lines += textwrap.wrap(NO_ESTIMATE, WIDTH)
         ranking = ", ".join(f"{node} ({p:.2f})" for node, p in top_nodes(discovery))
+        lines += textwrap.wrap(NO_ESTIMATE, WIDTH)
         lines += textwrap.wrap(ranking, WIDTH, initial_indent="  ", subsequent_indent="  ")
     if discovery.absent:
         lines += ["", *textwrap.wrap(f"No node seems to belong to: {', '.join(discovery.absent)}.", WIDTH)]
-    lines += ["", *textwrap.wrap(f"How far to trust this: {discovery.self_test.verdict}", WIDTH)]
+    lines += ["", *textwrap.wrap(f"How far to trust this: {verdict}", WIDTH)]
     for warning in coverage.warnings:
-        if warning != discovery.self_test.verdict:
+        if warning != verdict:
             lines += textwrap.wrap(f"Note: {warning}", WIDTH, subsequent_indent="  ")
     return "\n".join(lines) + "\n"
 
@@ -72,10 +210,18 @@ def certificate_sentences(discovery: Discovery) -> list[str]:
 
 
 def estimate_sentences(discovery: Discovery) -> list[str]:
-    """Return how many nodes and classes are missing; nothing without an estimate."""
+    """Return how many nodes and classes are missing, also if they are hard to recognise; nothing without an estimate.
+
+    Where that makes no difference, the second sentence is empty.
+    """
     if not discovery.has_number:
         return [NOTHING_FOUND] if discovery.has_estimate else []
-    return [headline(discovery), hard_sentence(discovery), count_sentence(discovery.count)]
+    expected, most = discovery.coverage.expected_unseen, discovery.coverage.expected_if_hard
+    hard = ""
+    if most >= 1.1 * expected and discovery.self_test.classes:
+        hardest = min(discovery.self_test.classes, key=lambda each: each.auroc).name
+        hard = f"If missing classes are as hard to recognise as {hardest}, about {most:,.0f} nodes belong to them."
+    return [headline(discovery), hard, count_sentence(discovery.count)]
 
 
 def headline(discovery: Discovery) -> str:
@@ -92,17 +238,6 @@ def headline(discovery: Discovery) -> str:
         f"{start}: {counted(len(likely), 'node')} {have} a probability above {CERTAIN:g} "
         f"(about {likely.sum():,.0f} of them {'is' if round(likely.sum()) == 1 else 'are'} expected to be new); "
         f"about {more} more {'is' if more == '1' else 'are'} expected among the rest."
-    )
-
-
-def hard_sentence(discovery: Discovery) -> str:
-    """Return how many nodes are new if they are hard to recognise; nothing where that makes no difference."""
-    expected, most = discovery.coverage.expected_unseen, discovery.coverage.expected_if_hard
-    if most < 1.1 * expected or not discovery.self_test.classes:
-        return ""
-    hardest = min(discovery.self_test.classes, key=lambda each: each.auroc).name
-    return (
-        f"If missing classes are as hard to recognise as {hardest}, about {most:,.0f} nodes belong to them."
     )
 
 
@@ -140,18 +275,14 @@ def as_table(discovery: Discovery) -> str:
     """Return the candidate classes as HTML, or the first nodes of the ranking where nothing can be estimated."""
     from unseen.notebook import html_table
 
-    texts = discovery.texts
-    rates = " ".join(error_sentences(discovery))
-    if not discovery.shown_classes and not discovery.has_estimate:
-        ranking = top_nodes(discovery)
-        columns: dict[str, list[object]] = {
-            "node": [node for node, _ in ranking],
-            "probability": [p for _, p in ranking],
-        }
+    texts, shown, rates = discovery.texts, discovery.shown_classes, " ".join(error_sentences(discovery))
+    columns: dict[str, list[object]]
+    if not shown and not discovery.has_estimate:
+        nodes, p = zip(*top_nodes(discovery), strict=True)
+        columns = {"node": [*nodes], "probability": [*p]}
         if texts:
-            columns["text"] = [texts.get(node) for node, _ in ranking]
+            columns["text"] = [texts.get(node) for node in nodes]
         return html_table(f"{rates} {NO_ESTIMATE} {discovery.self_test.verdict}", columns)
-    shown = discovery.shown_classes
     columns = {
         "class": [c.group if c.name == c.group else f"{c.name} ({c.group})" for c in shown],
         "nodes": [c.size for c in shown],
@@ -164,21 +295,3 @@ def as_table(discovery: Discovery) -> str:
         columns["text of the first"] = [texts.get(c.members[0]) for c in shown]
     sentences = [*estimate_sentences(discovery), rates, discovery.self_test.verdict]
     return html_table(" ".join(filter(None, sentences)), columns)
-
-
-def _class_lines(each: FoundClass) -> list[str]:
-    about = {"words": "words", "features": "features", "central nodes": "central"}[each.caption_kind]
-    near = f", closest labelled class {each.nearest_seen}" if each.nearest_seen is not None else ""
-    inside = "" if each.edge_ratio is None else f", {100 * each.edge_ratio:.0f} % of its edges inside"
-    name = ""
-    if each.name_confidence is not None:
-        name = f" ({each.name}, which fits {100 * each.name_confidence:.0f} % of the nodes)"
-    rate = "" if each.fdr is not None else ", no error rate"
-    size = f"{counted(each.size, 'node')}{rate}"
-    facts = f"{each.group}{name}: {size}, mean probability {each.probability:.2f}{near}{inside}"
-    lines = textwrap.wrap(facts, WIDTH, subsequent_indent="  ")
-    typical = ", ".join(str(node) for node in each.members[:5])
-    for title, text in ((about, ", ".join(each.caption)), ("typical", typical)):
-        if text:
-            lines += textwrap.wrap(f"{title}: {text}", WIDTH, initial_indent="  ", subsequent_indent="    ")
-    return lines

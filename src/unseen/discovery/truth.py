@@ -84,39 +84,28 @@ class Truth:
 
 
 def compare(discovery: Discovery, labels: Labels) -> Truth:
-    """Return how right a discovery was by `labels`, which include the classes that were hidden from it.
-
-    Examples
-    --------
-    >>> import unseen
-    >>> data = unseen.planted_partition(300, 5, random_state=0)
-    >>> split = unseen.completely_imbalanced_split(data.labels, label_rate=0.3, unseen=["c4"], random_state=0)
-    >>> truth = compare(unseen.discover(data.graph, split.seen_labels, random_state=0), data.labels)
-    >>> truth.auroc > 0.9, truth.matches[0][1]
-    (True, 'c4')
-    """
+    """Return how right a discovery was by `labels`, which include the classes that were hidden from it."""
     from sklearn.metrics import roc_auc_score
 
-    ids = as_ids(discovery.nodes.column("node").to_pylist())
-    rows = match_ids(ids, labels.node_ids)
+    rows = match_ids(as_ids(discovery.nodes.column("node").to_pylist()), labels.node_ids)
     compared = np.flatnonzero((rows >= 0) & (np.diff(labels.indicator.indptr)[rows] > 0))
     if not len(compared):
         msg = "the labels name no node that was unlabelled, so there is nothing to compare with"
         raise InputError(msg)
     labelled = {name for name, count in discovery.coverage.classes if count}
     hidden_columns = np.array([name not in labelled for name in labels.classes])
-    indicator = labels.indicator[rows[compared]].toarray()
+    indicator, nodes = labels.indicator[rows[compared]].toarray(), discovery.nodes.take(compared)
     new = ~(indicator & ~hidden_columns).any(axis=1)
-    p = discovery.nodes.column("unseen_probability").to_numpy()[compared]
-    flagged = discovery.nodes.column("group").is_valid().to_numpy()[compared]
+    p = nodes.column("unseen_probability").to_numpy()
+    flagged = nodes.column("group").is_valid().to_numpy()
     agreement = Truth()
     if not labels.is_multilabel:
         guess = (
-            discovery.nodes.column("group").combine_chunks().fill_null(discovery.nodes.column("likely_class"))
+            nodes.column("group").combine_chunks().fill_null(nodes.column("likely_class").combine_chunks())
         )
-        guess = np.array(guess.to_pylist(), dtype=object)[compared]
         truth = np.array(labels.classes, dtype=object)[indicator.argmax(axis=1)]
-        agreement = agreement_of(guess, truth, new, [each.group for each in discovery.classes])
+        names = [each.group for each in discovery.classes]
+        agreement = agreement_of(np.array(guess.to_pylist(), dtype=object), truth, new, names)
     return replace(
         agreement,
         auroc=float(roc_auc_score(new, p)) if new.any() and not new.all() else None,
@@ -130,14 +119,7 @@ def compare(discovery: Discovery, labels: Labels) -> Truth:
 
 
 def agreement_of(guess: npt.NDArray[Any], truth: npt.NDArray[Any], new: Mask, names: list[str]) -> Truth:
-    """Return how right predictions are; `names` are those that can be matched with hidden classes.
-
-    Examples
-    --------
-    >>> guess, truth = np.array(["new-1", "a", "a"], dtype=object), np.array(["b", "b", "a"], dtype=object)
-    >>> agreement_of(guess, truth, truth == "b", ["new-1"]).accuracy_unseen
-    0.5
-    """
+    """Return how right predictions are; `names` are those that can be matched with hidden classes."""
     from scipy.optimize import linear_sum_assignment
     from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
@@ -151,6 +133,6 @@ def agreement_of(guess: npt.NDArray[Any], truth: npt.NDArray[Any], new: Mask, na
     right[~new & np.isin(guess.astype(str), names)] = False
     shares = [float(right[rows].mean()) if rows.any() else None for rows in (~new, new, new | ~new)]
     hidden = [np.unique(each[new].astype(str), return_inverse=True)[1] for each in (truth, guess)]
-    nmi = float(normalized_mutual_info_score(*hidden)) if new.any() else None
-    ari = float(adjusted_rand_score(*hidden)) if new.any() else None
+    scores = (normalized_mutual_info_score, adjusted_rand_score)
+    nmi, ari = (float(score(*hidden)) if new.any() else None for score in scores)
     return Truth(shares[0], shares[1], shares[2], nmi, ari, matches)

@@ -234,16 +234,8 @@ def judge(
 ) -> SelfTest:
     """Return the report of the leave-one-class-out test; each class is judged by probabilities learned from the others.
 
-    Parameters
-    ----------
-    folds : list of Fold
-        What came of leaving out each class.
-    classes, counts
-        Names of the labelled classes and their numbers of labels.
-    means : ndarray, shape (c, d), optional
-        Unit means of the labelled classes: which of them is the most similar to another.
-    doubt : str
-        Why the test says little about missing classes; empty where it does.
+    `counts` and `means` are the numbers of labels and the unit means of the labelled classes; `doubt` says why the test
+    says little about missing classes, and is empty where it does.
     """
     if not folds:
         why, advice = "There is one labelled class", f"Label at least {FEW} nodes of a second class"

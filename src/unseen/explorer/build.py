@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from unseen.discovery.coverage import LabelCoverage
 from unseen.discovery.result import SENTENCES, Discovery
+from unseen.discovery.summary import LabelCoverage
 from unseen.discovery.truth import compare
 from unseen.errors import InputError, counted, install_hint, logger
 from unseen.explorer.colours import PALETTE, SHAPES, colour_nodes, make_colourings

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from unseen.data.files import AnyPath
 from unseen.data.sources import Options, Source
 from unseen.data.tables import Table
-from unseen.discovery.result import FoundClass
+from unseen.discovery.groups import FoundClass
 from unseen.errors import InputError
 from unseen.explorer.content import Content, find_rows, pack
 from unseen.ids import Floats, IdArray, Ints

@@ -1,0 +1,254 @@
+"""Tables that people take home: groups as labels, a class for every node, questions; written whole or not at all."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from unseen.data.files import STANDARD, AnyPath, atomic_path, refuse_overwriting, require_writable
+from unseen.data.opened import data_suffix
+from unseen.data.sources import Source, find_file
+from unseen.data.tables import Table, float_values
+from unseen.discovery.guarantees import check_fdr
+from unseen.errors import InputError, counted, logger, unknown_name
+from unseen.ids import as_ids
+from unseen.labels import RANDOM, Labels, class_name_problem
+
+if TYPE_CHECKING:
+    from unseen.discovery.result import Discovery
+    from unseen.discovery.suggest import Suggestion
+
+TEXT = (".csv", ".tsv")
+DATABASES, NETWORK = (".db", ".sqlite", ".sqlite3", ".duckdb"), ".graphml"
+SUFFIXES = (".parquet", *TEXT, ".json")
+PREDICTIONS = (".parquet", *TEXT, *DATABASES, NETWORK, ".json")
+"""Suffixes of tables, and of those with a row for every node."""
+
+NEEDED = ("node", "group", "unseen_probability")
+RATE = "q_value"
+
+
+def check_target(path: AnyPath, inputs: Iterable[object] = (), suffixes: Sequence[str] = SUFFIXES) -> None:
+    """Raise the error that writing `path` would end in, before any work is done; `inputs` are files to be read."""
+    suffix = _suffix(path)
+    if suffix not in suffixes:
+        msg = f"{path}: the suffix {suffix or '(none)'!r} is unknown; use {', '.join(suffixes[:-1])} or .json"
+        raise InputError(msg)
+    if str(path).lower().endswith(".gz") and suffix not in TEXT:
+        msg = f"{path}: only text is written as .gz (.csv.gz, .tsv.gz); leave out the .gz"
+        raise InputError(msg)
+    if suffix in DATABASES:  # a table is added, even to a database that is read
+        from unseen.data.write_nodes import is_duckdb
+
+        is_duckdb(Path(path))  # or neither, which is an error
+    else:
+        refuse_overwriting(path, inputs)
+    require_writable(path)
+
+
+def _suffix(path: AnyPath) -> str:
+    return ".csv" if str(path) == STANDARD else data_suffix(Path(path))
+
+
+def accept(
+    labels: Labels,
+    nodes: pa.Table,
+    names: Mapping[str, str],
+    *,
+    at_least: float = 0.0,
+    fdr: float | None = None,
+) -> Labels:
+    """Return the labels with those of named groups added, as `Labels.guesses`; a notice says how many were added.
+
+    `nodes` has the columns ``node``, ``group``, ``unseen_probability`` and, where they have an error rate, ``q_value``:
+    what :meth:`Discovery.save` writes. The other arguments are those of :meth:`Discovery.accept`.
+    """
+    if isinstance(at_least, bool) or not isinstance(at_least, (int, float)) or not 0 <= at_least <= 1:
+        msg = f"`at_least` is a probability, a number from 0 to 1, got {at_least!r}"
+        raise InputError(msg)
+    rates = nodes.column(RATE).to_pylist() if RATE in nodes.column_names else [None] * nodes.num_rows
+    has_rates = any(rate is not None for rate in rates)
+    if fdr is not None and not has_rates:
+        msg = (
+            "these nodes have no error rate, so `fdr` cannot be chosen; leave it out, and look at them before"
+        )
+        raise InputError(msg)
+    limit_rate = 1.0 if fdr is None else check_fdr(fdr)
+    columns = [nodes.column(name).to_pylist() for name in NEEDED]
+    groups = set(columns[1]) - {None, ""}
+    for group, name in names.items():
+        if group not in groups:
+            raise unknown_name("group", group, sorted(groups))
+        if name and (refusal := class_name_problem(name.strip())):
+            raise InputError(refusal)
+    texts = labels.node_ids.dtype != np.int64 or nodes.column("node").type != pa.int64()
+    form = str if texts else int  # ids meet as texts where one side has texts
+    classes = {form(node): own for node, own in labels.to_lists().items()}
+    asked, guesses = (
+        {form(node): status for node, status in labels.answers.items()},
+        {*map(form, labels.guesses)},
+    )
+    drawn = {
+        node for node, status in asked.items() if getattr(status, "drawn", "") == RANDOM
+    } - classes.keys()
+    added, others = Counter[tuple[str, str]](), list[str]()
+    for each, group, probability, rate in zip(*columns, rates, strict=True):
+        node, name = form(each), (names.get(group) or "").strip()
+        is_listed = probability >= at_least and (rate is None or rate <= limit_rate)
+        if not name or not is_listed or node in drawn:  # the class of the last ones is asked for
+            continue
+        is_free = node not in classes
+        added[name, group] += is_free
+        if is_free:
+            classes[node] = [name]
+            guesses.add(node)
+        elif name not in classes[node]:
+            has = f"node {node!r} of {group} has the label {classes[node][0]!r} already"
+            others.append(f"{has}, so it cannot be labelled {name!r}")
+    if others:
+        more = f" ({len(others)} nodes in all have another label)" if len(others) > 1 else ""
+        msg = f"{others[0]}{more}; run discover again with these labels, or leave the group out"
+        raise InputError(msg)
+    limit = f" of probability {at_least:g} and above" if at_least else ""
+    for (name, group), n in added.items():
+        existing = f"; {name} was a class already" if name in labels.classes else ""
+        logger.info("%s: %s added from %s%s%s", name, counted(n, "label"), group, limit, existing)
+    if not added:
+        logger.info("no label was added")
+    elif not has_rates:
+        logger.info("these nodes have no error rate; look at them before you rely on the labels")
+    ids = as_ids(dict.fromkeys([*map(form, labels.node_ids.tolist()), *classes]))
+    answers = {node: status for node, status in asked.items() if node not in guesses}
+    return replace(Labels.from_values(classes, ids), answers=answers, guesses=guesses)
+
+
+def read_nodes(path: Path) -> pa.Table:
+    """Return the table of nodes that ``unseen discover -o`` wrote, with the columns that :func:`accept` needs."""
+    table = next(iter(Source(find_file(path, "nodes"), "labels").batches()))
+    names = tuple(getattr(table, "names", None) or ())
+    positions = {name: names.index(name) for name in NEEDED if name in names}
+    if not isinstance(table, Table) or len(positions) < len(NEEDED):
+        msg = (
+            f"{str(path)!r} has no column {next(name for name in NEEDED if name not in positions)!r}; give the nodes "
+            "that unseen discover -o nodes.parquet (or .csv, .tsv) writes"
+        )
+        raise InputError(msg)
+    group = table.columns[positions["group"]].cast(pa.string())
+    columns = {
+        "node": table.ids(positions["node"], "node"),
+        "group": pa.array([each or None for each in group.to_pylist()], pa.string()),
+        "unseen_probability": float_values(table, positions["unseen_probability"], "probability"),
+    }
+    rates = table.columns[names.index(RATE)].cast(pa.string()).to_pylist() if RATE in names else []
+    if any(rates):
+        columns[RATE] = float_values(table, names.index(RATE), "q-value")
+    return pa.table(columns)
+
+
+def predict_classes(labels: Labels, found: Discovery | None = None) -> pa.Table:
+    """Return the table of :meth:`unseen.Discovery.predictions`; without `found` all nodes have a label."""
+    rows: dict[Any, tuple[str, float | None, str]] = {}
+    if found is not None:
+        # with one labelled class and no estimate there is nothing that a probability could be based on
+        has_estimate, has_probability = (
+            found.has_estimate,
+            found.has_estimate or len(found.coverage.classes) > 1,
+        )
+        selection = found.select()
+        if not has_estimate:
+            limit = "its probability assumes that the node belongs to a labelled class"
+            limit = limit if has_probability else "with one labelled class, there is no probability"
+            others = " that is not selected" if selection else ""
+            logger.warning(
+                "missing classes could not be estimated, so every node without a label%s gets the labelled class that "
+                "fits best; %s",
+                others,
+                limit,
+            )
+        elif not selection:
+            logger.warning("no candidates are reported. %s", selection.sentence)
+        for node, doubt in zip(found.nodes.to_pylist(), found.evidence["doubt"].to_pylist(), strict=True):
+            p = node["unseen_probability"]
+            if node["selected"] and node["group"] is not None:
+                rows[node["node"]] = (node["name"] or node["group"], p, "candidate")
+            else:
+                fits = (1 - p if has_estimate else 1.0) * (1 - doubt) if has_probability else None
+                rows[node["node"]] = (node["likely_class"], fits, "predicted")
+    rows |= {node: ("|".join(classes), 1.0, "labelled") for node, classes in labels.to_lists().items()}
+    nodes = labels.node_ids.tolist()
+    classes, probabilities, statuses = zip(*(rows[node] for node in nodes), strict=True)
+    kinds = {"class": (classes, pa.string()), "probability": (probabilities, pa.float64())}
+    kinds["status"] = (statuses, pa.string())
+    return pa.table(
+        {"node": nodes} | {name: pa.array(values, kind) for name, (values, kind) in kinds.items()}
+    )
+
+
+def save_suggestions(suggestions: Sequence[Suggestion], path: AnyPath) -> None:
+    """Write suggested nodes: a table with columns for the answers, or JSON with the tasks of Label Studio."""
+    from unseen.data.label_studio import make_tasks
+    from unseen.data.labels_file import QUESTION_COLUMNS
+
+    rows = [suggestion.to_dict() for suggestion in suggestions]
+    nodes = [row["node"] for row in rows]
+    kinds = dict.fromkeys(QUESTION_COLUMNS, pa.string()) | {
+        "node": pa.int64() if nodes and isinstance(nodes[0], int) else pa.string(),
+        "pool": pa.int64(),
+        "unseen_probability": pa.float64(),
+    }
+    columns = {name: pa.array([row.get(name, "") for row in rows], kinds[name]) for name in QUESTION_COLUMNS}
+    tasks = make_tasks(rows, getattr(suggestions, "texts", {}), getattr(suggestions, "classes", ()))
+    write_result(path, pa.table(columns), tasks)
+
+
+def write_predictions(target: Any, table: Any, graph: Any = None) -> None:
+    """Write the table of predictions: to a file by its suffix, or as attributes of the nodes of a networkx graph."""
+    from unseen.data.objects import is_networkx
+    from unseen.data.write_nodes import set_attributes, write_database, write_network
+
+    if is_networkx(target):
+        set_attributes(target, table)
+        return
+    check_target(target, suffixes=PREDICTIONS)
+    if _suffix(target) in DATABASES:
+        write_database(Path(target), table)
+    elif _suffix(target) == NETWORK:
+        write_network(Path(target), table, graph)
+    else:
+        write_result(target, table)
+
+
+def write_result(path: AnyPath, table: Any, report: Any = None) -> None:
+    """Write the table or, where the suffix is .json, the report; without one, a list of the table's rows."""
+    import pyarrow.parquet as pq
+
+    from unseen.data.writers import text_fill
+
+    check_target(path)
+    suffix = _suffix(path)
+    text = io.StringIO()
+    if suffix == ".json":
+        json.dump(table.to_pylist() if report is None else report, text, indent=2, ensure_ascii=False)
+        text.write("\n")
+    elif suffix in TEXT:
+        writer = csv.writer(text, delimiter="," if suffix == ".csv" else "\t", lineterminator="\n")
+        rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
+        writer.writerow(table.column_names)
+        writer.writerows(
+            [f"{value:.6g}" if isinstance(value, float) else value for value in row] for row in rows
+        )
+    fill = text_fill(Path(path), [text.getvalue().encode()])
+    with atomic_path(path) as temporary:
+        if suffix == ".parquet":
+            pq.write_table(table, temporary)
+        else:
+            fill(temporary)
