@@ -17,27 +17,15 @@ from unseen import Graph, Labels
 from unseen.labels import is_unlabelled
 
 ROUNDS = settings(max_examples=60, deadline=None, derandomize=True, database=None)
-NOTHING = [
-    None,
-    float("nan"),
-    np.float32("nan"),
-    -1,
-    -1.0,
-    np.int64(-1),
-    "",
-    " ",
-    "-1",
-    "nan",
-    "NaN",
-    np.str_(""),
-]
+NUMBERS = [None, float("nan"), np.float32("nan"), -1, -1.0, np.int64(-1), pd.NA, pd.NaT]
+TEXTS = ["", " ", "-1", "nan", "NaN", np.str_("")]
 
 
 def label_sets(labels: Labels) -> list[set[str]]:
     return [{labels.classes[k] for k in np.flatnonzero(row)} for row in labels.indicator.toarray()]
 
 
-@pytest.mark.parametrize("nothing", [*NOTHING, pd.NA, pd.NaT, [], [None], ["", "nan"]], ids=repr)
+@pytest.mark.parametrize("nothing", [*NUMBERS, *TEXTS, [], [None], ["", "nan"]], ids=repr)
 def test_what_means_unlabelled(nothing: Any) -> None:
     labels = Labels.from_values(["x", nothing])
     assert (labels.labelled.tolist(), labels.classes) == ([0], ("x",))

@@ -6,6 +6,7 @@ import ast
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -14,27 +15,10 @@ import unseen
 
 SOURCE = Path(unseen.__file__).parent
 ROOT = SOURCE.parent.parent
+VALUES = "errors plugins ids weights randomness params graph relations labels certificate splits embedding notebook"
 LAYERS = [
-    {
-        "errors",
-        "plugins",
-        "ids",
-        "weights",
-        "randomness",
-        "params",
-        "graph",
-        "relations",
-        "labels",
-        "certificate",
-        "splits",
-        "embedding",
-        "notebook",
-    },
-    {"data"},
-    {"engine"},
-    {"linalg"},
-    {"methods"},
-    {"evaluation"},
+    set(VALUES.split()),
+    *({name} for name in ("data", "engine", "linalg", "methods", "evaluation")),
     {"scale", "discovery", "explorer", "transformer", "anndata"},
     {"demo"},
     {"cli"},
@@ -46,35 +30,26 @@ def _level(module: str) -> int:
     return next((k for k, names in enumerate(LAYERS) if part in names), len(LAYERS))
 
 
-def _top_level_imports(path: Path) -> list[str]:
-    """Imports that run when the module is loaded: not those inside functions or TYPE_CHECKING blocks."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+def _imports(nodes: Iterable[ast.AST]) -> list[str]:
     found = []
-    for node in tree.body:
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("unseen."):
-            found.append(node.module)
+    for node in nodes:
+        if isinstance(node, ast.ImportFrom):
+            found.append(node.module or "")
         elif isinstance(node, ast.Import):
-            found += [alias.name for alias in node.names if alias.name.startswith("unseen.")]
+            found += [alias.name for alias in node.names]
     return found
 
 
 @pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda p: str(p.relative_to(SOURCE)))
 def test_imports_point_one_way(path: Path) -> None:
+    """At the top of a module; nowhere is the paper's package imported."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    assert not [name for name in _imports(ast.walk(tree)) if name.startswith("unseen_paper")]
     module = "unseen." + ".".join(path.relative_to(SOURCE).with_suffix("").parts)
-    if path.parent == SOURCE and path.name in ("__init__.py", "__main__.py"):
-        return
-    for imported in _top_level_imports(path):
-        assert _level(imported) <= _level(module), f"{module} must not import {imported}"
-
-
-@pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda p: str(p.relative_to(SOURCE)))
-def test_no_module_of_the_product_imports_the_paper(path: Path) -> None:
-    """Neither at its top nor inside a function."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            assert not any(alias.name.startswith("unseen_paper") for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            assert not (node.module or "").startswith("unseen_paper")
+    if module not in ("unseen.__init__", "unseen.__main__"):
+        for imported in _imports(tree.body):  # not those inside functions or TYPE_CHECKING blocks
+            if imported.startswith("unseen."):
+                assert _level(imported) <= _level(module), f"{module} must not import {imported}"
 
 
 def _run(code: str) -> str:

@@ -45,20 +45,15 @@ def test_frames_come_out_with_names(data: unseen.Dataset) -> None:
     made = unseen.NodeVectors(data.graph, "mfdw").set_output(transform="pandas")
     made.set_params(method=unseen.MFDW(n_components=2, random_state=0))
     frame = made.fit(data.graph.node_ids).transform(pd.DataFrame({"id": [5, 3]}, index=["x", "y"]))
-    assert frame.columns.tolist() == ["mfdw0", "mfdw1"]
-    assert frame.index.tolist() == ["x", "y"]
+    assert (frame.columns.tolist(), frame.index.tolist()) == (["mfdw0", "mfdw1"], ["x", "y"])
     assert made.transform(np.array([[5], [3]])).shape == (2, 2)
 
 
 def test_several_labels_in_rows_of_zeros_and_ones(data: unseen.Dataset) -> None:
-    y = data.labels.indicator.toarray().astype(int)
-    one, two = (
-        unseen.NodeVectors(data.graph, unseen.RSDNE(n_components=4, random_state=0))
-        .fit(data.graph.node_ids, each)
-        .embedding_
-        for each in (y, data.labels.codes)
-    )
-    assert np.array_equal(one.vectors, two.vectors)
+    made = unseen.NodeVectors(data.graph, unseen.RSDNE(n_components=4, random_state=0))
+    labels = data.labels.indicator.toarray().astype(int), data.labels.codes
+    one, two = (made.fit(data.graph.node_ids, y).embedding_.vectors for y in labels)
+    assert np.array_equal(one, two)
 
 
 def test_bad_input(data: unseen.Dataset) -> None:

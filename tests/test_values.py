@@ -167,24 +167,12 @@ REFUSED: list[tuple[Callable[..., Any], Any, str]] = [
     (Relation, ("r", None, None, STORED_ZERO), "row 1, column 2: the weight is 0; leave such"),
     (from_relations, {"relations": []}, "must be a list of unseen.Relation, at least one, got nothing"),
     (from_relations, {"relations": [EYE]}, "must be a list of unseen.Relation, at least one, got ndarray"),
-    (
-        from_relations,
-        {"relations": [RELATION, LARGE]},
-        "'x' has 3 rows, that of 'wrote' has 2; every relation",
-    ),
+    (from_relations, {"relations": [RELATION, LARGE]}, "'x' has 3 rows, that of 'wrote' has 2; every"),
     (from_relations, {"relations": [RELATION, RELATION]}, "'wrote' is given twice for the same types"),
     (from_relations, {"relations": [Relation("x", "auhtor", "paper", 0 * PAIR)]}, "did you mean 'author'"),
     (from_relations, {"relations": [Relation("x", None, None, 0 * PAIR)]}, "the nodes have: author, paper"),
-    (
-        from_relations,
-        {"relations": [LOOPS]},
-        "row 0, column 0: .* to 'paper', but here from 'author' to 'author'",
-    ),
-    (
-        from_relations,
-        {"relations": [TURNED]},
-        "row 1, column 0: .* but here from 'paper' to 'author'; give these",
-    ),
+    (from_relations, {"relations": [LOOPS]}, "row 0, column 0: .* but here from 'author' to 'author'"),
+    (from_relations, {"relations": [TURNED]}, "row 1, column 0: .* but here from 'paper' to 'author'"),
     (from_relations, {"node_types": None}, "name the types 'author', 'paper'; give `node_types`"),
     (from_relations, {"node_types": ["author"]}, "`node_types` has 1 entries but the graph has 2 nodes"),
     (from_relations, {"node_types": ["author", None]}, "holds None for row 1; a type must be a text"),
@@ -221,21 +209,12 @@ REFUSED: list[tuple[Callable[..., Any], Any, str]] = [
     (split, {"labels": Labels.from_values([None]), "unseen": ()}, "there are no labels to split; label"),
     (split, {"labels": Labels.from_values([None]), "unseen": 1}, "there are no labels to split"),
     (split, {"labels": Labels.from_values([*"ab"])}, "every class has one labelled node"),
-    *(
-        (split, {"label_rate": rate}, "between 0 and 1, both excluded, got")
-        for rate in (0, 1, -0.5, "a", np.nan)
-    ),
-    *(
-        (split, {"unseen": each}, "a list of class names, or how many to draw, got")
-        for each in (True, 1.0, "a")
-    ),
+    *((split, {"label_rate": rate}, "between 0 and 1, both excluded") for rate in (0, 1, -0.5, "a", np.nan)),
+    *((split, {"unseen": each}, "class names, or how many to draw, got") for each in (True, 1.0, "a")),
     (split, {"unseen": [*"abc"]}, "all 3 classes are unseen; leave at least one"),
     (split, {"unseen": ["d"]}, "unknown class 'd'"),
     (split, {"unseen": 3}, "cannot hide 3 of 3 classes; hide at least 0 and at most 2"),
-    *(
-        (split, {"random_state": each}, "`random_state` must be None, an integer of")
-        for each in (-1, True, 0.5)
-    ),
+    *((split, {"random_state": each}, "`random_state` must be None, an integer") for each in (-1, True, 0.5)),
     (unseen.unseen_sets, (LETTERS, -1), "cannot hide -1 of 3 classes"),
     (unseen.unseen_sets, (LETTERS, True), "`size` must be an integer, got"),
     (unseen.random_unseen_sets, (LETTERS, 1, -1), "`n_sets` must be an integer of at least 0, got"),
