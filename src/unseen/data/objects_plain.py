@@ -111,21 +111,20 @@ def as_labels(source: Any, graph: Graph) -> Labels:
     """
     if isinstance(source, Labels):
         return source
-    source, ids = _collect_rows(source), graph.node_ids
-    has_columns = _is_table(source) or (
-        isinstance(source, Mapping) and _has_columns(source, ("node",), ("label",))
-    )
-    if isinstance(source, Mapping) and not has_columns:
+    source, ids, by_id = _collect_rows(source), graph.node_ids, True
+    if isinstance(source, Mapping) and not _has_columns(source, ("node",), ("label",)):
         return Labels.from_values(source, ids)
-    nodes, by_id = list[Any](), has_columns
-    if not has_columns and _is_series(source):
-        nodes = source.index.tolist()
-        by_id = nodes != list(range(graph.n_nodes))  # else they may be pandas' own numbers
-    elif not has_columns:
+
+    def are_ids(nodes: list[Any]) -> bool:
+        is_usual = all(isinstance(node, (str, int)) for node in nodes)
+        return is_usual and bool((match_ids(as_ids(nodes), ids) >= 0).all())
+
+    if _is_series(source):
+        numbers = source.index.tolist()  # pandas' own numbers are no ids where the graph has others
+        by_id = numbers != list(range(graph.n_nodes)) or are_ids(numbers)
+    elif not isinstance(source, Mapping) and not _is_table(source):
         source = list_per_node(source, None, what="labels")
-        nodes = [pair[0] for pair in source] if _are_pairs(source) else []
-    if nodes and not by_id and all(isinstance(node, (str, int)) for node in nodes):
-        by_id = bool((match_ids(as_ids(nodes), ids) >= 0).all())
+        by_id = _are_pairs(source) and are_ids([pair[0] for pair in source])
     if by_id:
         from unseen.data.read import read_labels
 

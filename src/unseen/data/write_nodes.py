@@ -33,11 +33,18 @@ def write_database(path: Path, table: pa.Table) -> None:
     >>> sqlite3.connect(path).execute("SELECT * FROM unseen_predictions").fetchall()
     [('a', 'new-1')]
     """
-    write = _write_duckdb if is_duckdb(path) else _write_sqlite
+    library: Any = need_library("duckdb", str(path), "scale") if is_duckdb(path) else sqlite3
     with contextlib.nullcontext(path) if path.exists() else atomic_path(path) as file:
         try:
-            write(file, table)
-        except (sqlite3.Error, OSError, RuntimeError) as error:
+            if library is not sqlite3 and file.exists() and not file.stat().st_size:
+                file.unlink()  # DuckDB refuses an empty file
+            with contextlib.closing(library.connect(str(file))) as connection:
+                if library is not sqlite3:
+                    connection.register("predictions", table)
+                    connection.execute(f"CREATE OR REPLACE TABLE {RESULTS} AS SELECT * FROM predictions")
+                else:
+                    _fill_sqlite(connection, table)
+        except (library.Error, OSError, RuntimeError) as error:
             msg = f"cannot write the table {RESULTS!r} into {path}: {first_line(error)}"
             raise OutputError(msg) from error
 
@@ -58,31 +65,19 @@ def is_duckdb(path: Path) -> bool:
     return duckdb
 
 
-def _write_sqlite(path: Path, table: pa.Table) -> None:
+def _fill_sqlite(connection: sqlite3.Connection, table: pa.Table) -> None:
     kinds = dict.fromkeys(table.column_names, "TEXT")
     for field in table.schema:
         if pa.types.is_integer(field.type) or pa.types.is_floating(field.type):
             kinds[field.name] = "INTEGER" if pa.types.is_integer(field.type) else "REAL"
     columns = ", ".join(f'"{name}" {kind}' for name, kind in kinds.items())
     rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
-    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        connection.execute("BEGIN IMMEDIATE")
-        connection.execute(f"DROP TABLE IF EXISTS {RESULTS}")
-        connection.execute(f"CREATE TABLE {RESULTS} ({columns})")
-        connection.executemany(f"INSERT INTO {RESULTS} VALUES ({', '.join('?' * len(kinds))})", rows)
-        connection.execute("COMMIT")
-
-
-def _write_duckdb(path: Path, table: pa.Table) -> None:
-    duckdb = need_library("duckdb", str(path), "scale")
-    if path.exists() and not path.stat().st_size:
-        path.unlink()  # DuckDB refuses an empty file
-    try:
-        with contextlib.closing(duckdb.connect(str(path))) as connection:
-            connection.register("predictions", table)
-            connection.execute(f"CREATE OR REPLACE TABLE {RESULTS} AS SELECT * FROM predictions")
-    except duckdb.Error as error:
-        raise OSError(str(error)) from error
+    connection.isolation_level = None
+    connection.execute("BEGIN IMMEDIATE")
+    connection.execute(f"DROP TABLE IF EXISTS {RESULTS}")
+    connection.execute(f"CREATE TABLE {RESULTS} ({columns})")
+    connection.executemany(f"INSERT INTO {RESULTS} VALUES ({', '.join('?' * len(kinds))})", rows)
+    connection.execute("COMMIT")
 
 
 def set_attributes(network: Any, table: pa.Table) -> None:
