@@ -179,21 +179,7 @@ class Intake:
             numbering.number(lists[-1])
         lonely = self._number_edges(lists, keep_edges)
         self._n_connected = len(numbering)
-        for key, features in self.features.items():
-            for rows in features.pieces(numbering):
-                ids = rows.ids
-                if (
-                    ids is None and key is None
-                ):  # of the nodes 0 to n - 1, or of the first list if it has n others
-                    numbers = default_ids(rows.values.shape[0])
-                    ids = id_column(numbers, "features")
-                    if lists and len(lists[0]) == len(numbers):
-                        listed = as_ids(lists[0].to_numpy(zero_copy_only=False))
-                        ids = lists[0] if (match_ids(listed, numbers) < 0).any() else ids
-                rows = rows if ids is None else number_rows(rows, numbering, ids)
-                self.feature_rows.setdefault(key, []).append(
-                    rows if keep_features is None else keep_features(rows)
-                )
+        self._number_features(lists, keep_features)
         if self.text is not None:
             n_before, found = len(numbering), next(self.text.pieces(numbering))
             texts: Any = number_rows(found, numbering)
@@ -233,6 +219,21 @@ class Intake:
             keep(replace(piece, src=src, dst=dst, nodes=None))
         is_lonely = occurrences == len(first) == 2 and min(first) >= known and count >= FEW_EDGES
         return first if is_lonely else first[:0]
+
+    def _number_features(self, lists: list[Any], keep: Callable[[FeatureRows], FeatureRows] | None) -> None:
+        """Give numbers to the rows of features, those of all nodes or of each type."""
+        for key, features in self.features.items():
+            for rows in features.pieces(self.numbering):
+                ids = rows.ids
+                if ids is None and key is None:
+                    # of the nodes 0 to n - 1, or of the first list of ids if it has n others
+                    numbers = default_ids(rows.values.shape[0])
+                    ids = id_column(numbers, "features")
+                    if lists and len(lists[0]) == len(numbers):
+                        listed = as_ids(lists[0].to_numpy(zero_copy_only=False))
+                        ids = lists[0] if (match_ids(listed, numbers) < 0).any() else ids
+                rows = rows if ids is None else number_rows(rows, self.numbering, ids)
+                self.feature_rows.setdefault(key, []).append(rows if keep is None else keep(rows))
 
     def _tell_label_only(self, rows: LabelRows, n_named: int) -> None:
         """Warn that only labels name the nodes from number `n_named` on; raise an error where that is refused."""

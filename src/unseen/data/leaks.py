@@ -38,22 +38,10 @@ def feature_positions(
     labels_too: bool = False,
     quiet: bool = False,
 ) -> list[int]:
-    """Return the columns that may be features: neither labels nor ids; a notice names those that are left out.
+    """Return the columns that may be features: neither labels nor ids; a notice names others, unless `quiet`.
 
-    Parameters
-    ----------
-    table : Table
-        A table of features.
-    columns : sequence of int
-        Its columns without the ids.
-    ids : pyarrow.Array or None
-        The ids of the rows; None for a piece of a larger table, of which only the names of columns are judged.
-    label_names : collection of str
-        Names of label columns, in lower case.
-    labels_too : bool
-        Whether labels are read from the same table.
-    quiet : bool
-        Log no notice.
+    `columns` are those without the `ids` of the rows; these are None for a piece of a larger table, of which only the
+    names of columns are judged. `labels_too` says that labels are read from the same table.
     """
     names = lower(table.names or ())
     labels = [k for k in columns if names and names[k] in label_names]
@@ -123,32 +111,26 @@ def warn_of_predictors(graph: Graph, labels: Labels) -> None:
         own = graph.rows_of(key)
         labelled = np.flatnonzero(np.isin(own, labels.labelled))
         labelled = labelled[:: len(labelled) // _MOST_ROWS + 1]
-        found = _predictors(features[labelled], labels.indicator[own[labelled]]).tolist()
-        suspects += [names[k] if names else f"column {k}" for k in found]
+        members = labels.indicator[own[labelled]]
+        sizes = members.sum(axis=0)
+        members = sp.csr_array(members[:, np.flatnonzero(sizes)], dtype=np.float64)
+        if members.shape[1] < 2:
+            continue
+        rows, n = features[labelled], len(labelled)
+        marked = rows != 0
+        is_code = marks_class(marked, members, _MISTAKES, rows.shape[1])
+        if members.nnz == n:  # one class a node, and zero is the value of one class at most
+            columns = np.flatnonzero(marked.sum(axis=0) >= (1 - _MISTAKES) * n - sizes.max())
+            block = rows[:, columns]
+            values = block if isinstance(block, np.ndarray) else block.toarray()
+            is_code[columns] |= has_intervals(values, members.indices, _MISTAKES, rows.shape[1])
+        suspects += [names[k] if names else f"column {k}" for k in np.flatnonzero(is_code).tolist()]
     if suspects:
         logger.warning(
             "some features predict the labels almost perfectly on their own: %s; remove them if they were made from "
             "the labels, because results would look better than they are",
             list_names(suspects),
         )
-
-
-def _predictors(features: Any, indicator: sp.csr_array) -> Ints:
-    """Return the columns that mark one class, or have a range of values for each, given those of labelled nodes."""
-    sizes = indicator.sum(axis=0)
-    members = sp.csr_array(indicator[:, np.flatnonzero(sizes)], dtype=np.float64)
-    n, width = features.shape
-    if members.shape[1] < 2:
-        return np.zeros(0, dtype=np.int64)
-    marked = features != 0
-    found = marks_class(marked, members, _MISTAKES, width)
-    if members.nnz == n:  # one class a node
-        # zero is the value of one class at most
-        columns = np.flatnonzero(marked.sum(axis=0) >= (1 - _MISTAKES) * n - sizes.max())
-        block = features[:, columns]
-        values = block if isinstance(block, np.ndarray) else block.toarray()
-        found[columns] |= has_intervals(values, members.indices, _MISTAKES, width)
-    return np.flatnonzero(found)
 
 
 def marks_class(marked: Any, members: sp.csr_array, mistakes: float, n_columns: int) -> Mask:

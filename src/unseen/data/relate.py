@@ -27,8 +27,7 @@ def build_relation_graph(
     Relations come in the order of their first edges; the types of that edge are those of the relation.
     """
     numbering, options = intake.numbering, intake.options
-    types, codes = _node_types(intake)
-    _require_types(codes, edges, intake)
+    types, codes = _node_types(intake, edges)
     first, second = edges.src, edges.dst
     points = np.full(len(first), options.directed)
     if edges.points is not None:  # other rules for pairs of edges ask for an undirected graph
@@ -75,8 +74,8 @@ def build_relation_graph(
     return Graph.from_relations(relations, numbering.ids, node_types, features, columns, texts)
 
 
-def _node_types(intake: Intake) -> tuple[Types, Ints]:
-    """Return the types, and the number of each node's, -1 where nothing says it: by the node list, else by features."""
+def _node_types(intake: Intake, edges: Edges) -> tuple[Types, Ints]:
+    """Return the types, and the number of each node's, by the node list, else by features."""
     nodes, numbering = intake.node_list, intake.numbering
     codes = np.full(len(numbering), -1, dtype=np.int64)
     types: list[str] = []
@@ -111,21 +110,18 @@ def _node_types(intake: Intake) -> tuple[Types, Ints]:
         types = list(dict.fromkeys([*types, key]))
         if rows.numbers is not None:
             give(rows.numbers, np.full(len(rows.numbers), types.index(key)), rows.place)
-    return (tuple(types), codes) if types else ((None,), np.zeros_like(codes))
-
-
-def _require_types(codes: Ints, edges: Edges, intake: Intake) -> None:
-    """Raise the error for a node without a type where others have one."""
+    if not types:
+        return (None,), np.zeros_like(codes)
     missing = np.flatnonzero(codes < 0)
     if not len(missing):
-        return
-    node, where = missing[0], ""
-    rows = np.flatnonzero((codes[edges.src] < 0) | (codes[edges.dst] < 0))
-    if len(rows):
-        ends = [column[rows[0]] for column in (edges.src, edges.dst)]
-        node, where = ends[0] if codes[ends[0]] < 0 else ends[1], f"{edges.place(int(rows[0]))}: "
+        return tuple(types), codes
+    name, where = numbering.name(missing[0]), ""
+    untyped = np.flatnonzero((codes[edges.src] < 0) | (codes[edges.dst] < 0))
+    if len(untyped):
+        ends = [column[untyped[0]] for column in (edges.src, edges.dst)]
+        name = numbering.name(ends[0] if codes[ends[0]] < 0 else ends[1])
+        where = f"{edges.place(int(untyped[0]))}: "
     more = f" ({len(missing)} nodes in all have none)" if len(missing) > 1 else ""
-    name = intake.numbering.name(node)
     msg = f"{where}the node {name!r} has no type{more}; name it in `nodes` (--nodes), with the columns node, type"
     raise InputError(msg)
 

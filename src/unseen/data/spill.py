@@ -30,17 +30,7 @@ ENTRIES = 1 << 20
 
 
 class Database:
-    """A database that lives as long as the block; what memory does not hold waits in `folder`.
-
-    Parameters
-    ----------
-    folder : Path
-        For what does not fit.
-    memory : int
-        Bytes that the engine may take.
-    threads : int
-        How many threads it may use.
-    """
+    """A database that lives as long as the block; of `memory` bytes, and what these do not hold waits in `folder`."""
 
     def __init__(self, folder: Path, *, memory: int, threads: int) -> None:
         duckdb = need_library("duckdb", "a graph that does not fit in memory", "scale")
