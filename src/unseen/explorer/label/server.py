@@ -10,6 +10,15 @@ import socket
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
+import uvicorn
+from starlette.applications import Starlette
+from starlette.background import BackgroundTask
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect
+from starlette.responses import HTMLResponse, JSONResponse
+from starlette.routing import Mount, Route
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
 from unseen.errors import InputError, OutputError, UnseenError
 from unseen.explorer.content import Content
 from unseen.explorer.html import frame_content, render_page
@@ -63,13 +72,17 @@ class App:
 
     def asgi(self) -> Any:
         """Return the application for an ASGI server; whatever is not meant for it gets 403 and no body."""
-        from starlette.applications import Starlette
-        from starlette.routing import Mount, Route
-
-        posted = ("answers", "undo", "update", "outside")
         routes = [Route("/", self._show, methods=["GET"]), Route("/state", self._state, methods=["GET"])]
+        posted = ("answers", "undo", "update", "outside")
         routes += [Route(f"/{name}", self._post, methods=["POST"]) for name in posted]
-        inner = Starlette(routes=[Mount(f"/{self.secret}", routes=routes)], lifespan=self._lifespan)
+
+        @contextlib.asynccontextmanager
+        async def lifespan(_: Any) -> AsyncIterator[None]:
+            yield
+            self.updater.stop()
+            self.store.close()
+
+        inner = Starlette(routes=[Mount(f"/{self.secret}", routes=routes)], lifespan=lifespan)
 
         async def guarded(scope: Any, receive: Any, send: Any) -> None:
             if scope["type"] == "lifespan" or (scope["type"] == "http" and self._is_meant(scope)):
@@ -99,27 +112,26 @@ class App:
             and hmac.compare_digest(secret[0], self.secret.encode())
         )
 
-    @contextlib.asynccontextmanager
-    async def _lifespan(self, _: Any) -> AsyncIterator[None]:
-        yield
-        self.updater.stop()
-        self.store.close()
-
-    async def _show(self, _: Any) -> Any:
-        from starlette.responses import HTMLResponse
-
+    async def _show(self, _: Any) -> HTMLResponse:
         return HTMLResponse(self._page, headers={**HEADERS, "content-security-policy": self._policy})
 
-    async def _state(self, request: Any) -> Any:
+    async def _state(self, request: Any) -> JSONResponse:
         """Answer with the state; with what changed after `revision`, and findings newer than `findings`."""
-        texts = [request.query_params.get(name, "") for name in ("revision", "findings")]
-        return await _respond(lambda: self.session.state(*map(_parse_number, texts)))
 
-    async def _post(self, request: Any) -> Any:
-        from starlette.background import BackgroundTask
-        from starlette.requests import ClientDisconnect
-        from starlette.responses import JSONResponse
+        def look() -> Content:
+            numbers: list[int | None] = []
+            for name in ("revision", "findings"):
+                text = request.query_params.get(name, "")
+                if len(text) > 18:
+                    msg = f"a number in a query has up to 18 digits, got {len(text):,} letters"
+                    raise InputError(msg)
+                numbers.append(int(text) if text.isascii() and text.isdecimal() else None)
+            return self.session.state(*numbers)
 
+        return await _respond(look)
+
+    async def _post(self, request: Any) -> JSONResponse:
+        """Do what a request asks for; an answer is in the journal first, and in the label file after the response."""
         if request.headers.get("content-type", "").split(";")[0].strip().lower() != "application/json":
             return JSONResponse({"error": "send JSON (content-type: application/json)"}, 415, headers=HEADERS)
         body = b""
@@ -143,34 +155,23 @@ class App:
                 raise InputError(msg)
             return self.session.act(name, asked)
 
-        answer = await _respond(act)
-        if name in ("answers", "undo") and answer.status_code == 200:
-            answer.background = BackgroundTask(self._fold)
-        return answer
+        def fold() -> None:
+            with contextlib.suppress(OutputError):  # the next answer tries again
+                self.store.fold()
 
-    def _fold(self) -> None:
-        with contextlib.suppress(OutputError):  # the answer is in the journal; the next one tries again
-            self.store.fold()
+        response = await _respond(act)
+        if name in ("answers", "undo") and response.status_code == 200:
+            response.background = BackgroundTask(fold)
+        return response
 
 
-async def _respond(work: Callable[[], Content]) -> Any:
+async def _respond(work: Callable[[], Content]) -> JSONResponse:
     """Run `work` beside the loop and answer with what it returns, or with the sentence of its error."""
-    from starlette.concurrency import run_in_threadpool
-    from starlette.responses import JSONResponse
-
     try:
-        content, status = await run_in_threadpool(work), 200
+        return JSONResponse(await run_in_threadpool(work), 200, headers=HEADERS)
     except UnseenError as error:
-        content, status = {"error": str(error)}, 507 if isinstance(error, OutputError) else 400
-    return JSONResponse(content, status, headers=HEADERS)
-
-
-def _parse_number(text: str) -> int | None:
-    """Return the number in a query; None: there is none."""
-    if len(text) > 18:
-        msg = f"a number in a query has up to 18 digits, got {len(text):,} letters"
-        raise InputError(msg)
-    return int(text) if text.isascii() and text.isdecimal() else None
+        status = 507 if isinstance(error, OutputError) else 400
+        return JSONResponse({"error": str(error)}, status, headers=HEADERS)
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -188,38 +189,30 @@ def listen(host: str, port: int) -> socket.socket:
     return sock
 
 
-def _impatient_protocol() -> Any:
-    """Return the protocol of the server, which closes connections whose request does not come."""
-    from uvicorn.protocols.http.h11_impl import H11Protocol
+class ImpatientProtocol(H11Protocol):
+    """Waits `REQUEST_SECONDS` for the head of a request; otherwise a few idle connections would take all places."""
 
-    class ImpatientProtocol(H11Protocol):
-        """Waits `REQUEST_SECONDS` for the head of a request; otherwise a few idle connections would take all places."""
+    _timer: Any = None
 
-        _timer: Any = None
+    def connection_made(self, transport: Any) -> None:  # noqa: D102
+        super().connection_made(transport)
+        self._watch()
 
-        def connection_made(self, transport: Any) -> None:
-            super().connection_made(transport)
-            self._watch()
+    def data_received(self, data: bytes) -> None:  # noqa: D102
+        super().data_received(data)
+        self._watch()
 
-        def data_received(self, data: bytes) -> None:
-            super().data_received(data)
-            self._watch()
-
-        def _watch(self) -> None:
-            is_waiting = self.cycle is None or self.cycle.response_complete
-            if is_waiting and self._timer is None:
-                self._timer = self.loop.call_later(REQUEST_SECONDS, self.transport.close)
-            elif not is_waiting and self._timer is not None:
-                self._timer.cancel()
-                self._timer = None
-
-    return ImpatientProtocol
+    def _watch(self) -> None:
+        is_waiting = self.cycle is None or self.cycle.response_complete
+        if is_waiting and self._timer is None:
+            self._timer = self.loop.call_later(REQUEST_SECONDS, self.transport.close)
+        elif not is_waiting and self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
 
 
 def serve(app: App, sock: socket.socket, on_listening: Callable[[], None]) -> None:
     """Serve until Ctrl-C or SIGTERM; what is left to write is written then."""
-    import uvicorn
-
     config = uvicorn.Config(
         app.asgi(),
         access_log=False,  # its lines would show the secret
@@ -228,7 +221,7 @@ def serve(app: App, sock: socket.socket, on_listening: Callable[[], None]) -> No
         server_header=False,
         proxy_headers=False,
         ws="none",
-        http=_impatient_protocol(),
+        http=ImpatientProtocol,
         limit_concurrency=64,
         timeout_keep_alive=30,
         timeout_graceful_shutdown=2,
