@@ -40,6 +40,8 @@ LIMIT = 900
 DRAWING = 128
 """Columns where a peer's default is two, which is for drawing."""
 OWN = ("smoothfeats", "rect-plus")
+Made = tuple[str, float, float, Sequence[Score]]
+"""Version, processor seconds, megabytes, and a score for each draw."""
 COLUMNS = ("peer", "version", "graph", "seconds", "megabytes", "micro_f1", "unseen_f1", "error")
 
 BEGIN = """
@@ -203,11 +205,15 @@ def run(*, methods: Sequence[str] | None = None, repeats: int = DRAWS, out: str 
             logger.warning("%s is left out: %s", graph, error)
             continue
         for name in missing:
-            facts: Mapping[str, object]
+            facts: dict[str, str]
             try:
-                facts = (
+                made = (
                     _own(name, graph, data, splits) if name in OWN else _peer(name, data, splits, Path(out))
                 )
+                version, seconds, megabytes, scores = made
+                facts = {"version": version, "seconds": f"{seconds:.1f}", "megabytes": f"{megabytes:.0f}"}
+                for key in ("micro_f1", "unseen_f1"):
+                    facts[key] = f"{np.mean([getattr(score, key) for score in scores]):.3f}"
             except PeerError as error:
                 facts = {"error": str(error)}
             rows[name, graph] = {
@@ -233,25 +239,14 @@ def _world(graph: str, repeats: int) -> tuple[Dataset, list[Split]]:
     ]
 
 
-def _own(name: str, graph: str, data: Dataset, splits: Sequence[Split]) -> dict[str, object]:
+def _own(name: str, graph: str, data: Dataset, splits: Sequence[Split]) -> Made:
     """Return what a method of this library takes, and its scores."""
     cost = measure("unseen_paper.bench.peers", "fit", name=name, graph=graph)
     scores = [
         fit_and_evaluate(make_method(name, random_state=0), data.graph, data.labels, split)[1]
         for split in splits
     ]
-    return {
-        "version": __version__,
-        "seconds": f"{cost.processor:.1f}",
-        "megabytes": f"{cost.megabytes:.0f}",
-        **_figures(scores),
-    }
-
-
-def _figures(scores: Sequence[Score]) -> dict[str, str]:
-    return {
-        key: f"{np.mean([getattr(score, key) for score in scores]):.3f}" for key in ("micro_f1", "unseen_f1")
-    }
+    return __version__, cost.processor, cost.megabytes, scores
 
 
 def fit(name: str, graph: str) -> Callable[[], int]:
@@ -261,7 +256,7 @@ def fit(name: str, graph: str) -> Callable[[], int]:
     return lambda: int(method.fit(data.graph, split.seen_labels).embedding_.vectors.shape[1])
 
 
-def _peer(name: str, data: Dataset, splits: Sequence[Split], out: Path) -> dict[str, object]:
+def _peer(name: str, data: Dataset, splits: Sequence[Split], out: Path) -> Made:
     """Return what a peer takes in its own environment, and the scores of its vectors."""
     peer = PEERS[name]
     python = _installed(peer, out / "environments" / peer.folder)
@@ -280,12 +275,7 @@ def _peer(name: str, data: Dataset, splits: Sequence[Split], out: Path) -> dict[
         raise PeerError(msg)
     embedding = Embedding(vectors, data.graph.node_ids)
     scores = [evaluate(embedding, data.labels, split, random_state=0) for split in splits]
-    return {
-        "version": facts["version"],
-        "seconds": f"{facts['seconds']:.1f}",
-        "megabytes": f"{facts['megabytes']:.0f}",
-        **_figures(scores),
-    }
+    return facts["version"], facts["seconds"], facts["megabytes"], scores
 
 
 def _installed(peer: Peer, folder: Path) -> Path:

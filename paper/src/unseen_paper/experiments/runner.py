@@ -2,7 +2,7 @@
 
 Vectors of methods that see no labels do not depend on the split: they are learned once for a data set, kept in
 a folder beside the results and reused. A run that fails is recorded with its reason and does not stop the rest;
-a worker that is killed loses the run it was on, which is tried once more.
+a worker that is killed loses the run it was on, which is tried again alone.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import lru_cache
 from hashlib import sha256
@@ -26,8 +26,9 @@ from unseen.engine.run import Shared
 from unseen.errors import InputError, UnseenError, logger, need_library
 from unseen.evaluation import Score, evaluate, fit_and_evaluate
 from unseen.methods.registry import make_method, method_class
+from unseen_paper.csv_files import locked
 from unseen_paper.experiments.plan import CLASSIFIERS, EPOCHS, GRIDS, Run, as_params
-from unseen_paper.experiments.results import Result, ResultTable
+from unseen_paper.experiments.results import SCORES, Result, ResultTable
 
 T = TypeVar("T")
 REFITS = {"gcn": 1, "appnp": 1}
@@ -36,6 +37,8 @@ LARGE = ("blogcatalog",)
 """Graphs on which that goes for the methods with a grid as well, and for the choice from it."""
 CONNECT_SECONDS = 10
 """How long a Dask scheduler has to answer."""
+TRIES = 2
+"""How often a run that was under way when a worker died is tried alone."""
 DIED = "the worker process died (out of memory?)"
 SEED = 0
 """Seed of every method: splits differ from run to run, so that work without labels can be shared between them."""
@@ -66,7 +69,6 @@ def run_all(
     """
     vectors = table.path.parent / "vectors" if vectors is None else vectors
     todo, failed = table.missing(runs), 0
-    _learn_shared(todo, n_jobs, vectors)
     for done, (run, found) in enumerate(surviving(execute, todo, vectors, n_jobs), start=1):
         result = found or Result(run, version=unseen.__version__, error=DIED)
         table.add([result])
@@ -80,10 +82,10 @@ def run_all(
 def surviving(
     work: Callable[[Run, Path], T], runs: Iterable[Run], vectors: Path, n_jobs: int
 ) -> Iterator[tuple[Run, T | None]]:
-    """Yield every run with what `work` returns for it, None for one that kills its worker twice.
+    """Yield every run with what `work` returns for it, None for one that kills its worker although it is alone.
 
-    Which run killed a worker is not known, but it was under way: those that had been started are tried once more, each
-    alone, and the rest goes on side by side.
+    Which run killed a worker is not known, but it was under way: those that had been started are run alone, and the
+    rest goes on side by side.
     """
     from joblib import effective_n_jobs
 
@@ -97,10 +99,12 @@ def surviving(
             logger.warning("a worker process died; starting the %d unfinished runs again", len(left))
             for run in list(left)[: effective_n_jobs(n_jobs)]:
                 del left[run]
-                try:
-                    yield from in_processes(_with_run, [(work, run, vectors)], 2)
-                except WorkerDiedError:
-                    yield run, None
+                found: T | None = None
+                for _ in range(TRIES):
+                    with suppress(WorkerDiedError):
+                        [(_, found)] = in_processes(_with_run, [(work, run, vectors)], 2)
+                        break
+                yield run, found
 
 
 def _with_run(work: Callable[[Run, Path], T], run: Run, vectors: Path) -> tuple[Run, T]:
@@ -189,37 +193,15 @@ def _interrupts() -> Iterator[list[int]]:
         signal.signal(signal.SIGINT, before)
 
 
-def _learn_shared(todo: Sequence[Run], n_jobs: int, vectors: Path) -> None:
-    """Learn, once, the vectors that several runs share, before any of them starts."""
-    shared = {_vectors_path(run, vectors): run for run in todo if _is_split_free(run)}
-    missing = [run for path, run in shared.items() if not path.exists()]
-    if missing:
-        vectors.mkdir(parents=True, exist_ok=True)
-        for run, result in surviving(_learn, missing, vectors, n_jobs):
-            error = DIED if result is None else result.error
-            if error:
-                logger.warning("%s on %s: %s", run.method, run.dataset, error)
-
-
 def execute(run: Run, vectors: Path) -> Result:
     """Learn the vectors of one run, or take the shared ones, and score them."""
     try:
         _, score, seconds = embed_and_score(run, vectors)
     except Exception as error:  # noqa: BLE001  # a failed run is a row with its reason, whatever the reason
         return Result(run, version=unseen.__version__, error=f"{type(error).__name__}: {error}")
-    return Result(
-        run,
-        score.micro_f1,
-        score.macro_f1,
-        score.seen_f1,
-        score.unseen_f1,
-        score.micro_f1_no_oracle,
-        score.macro_f1_no_oracle,
-        score.C,
-        as_params(score.params) if score.params else "",
-        seconds=seconds,
-        version=unseen.__version__,
-    )
+    figures = {name: getattr(score, name) for name in (*SCORES, "C")}
+    setting = as_params(score.params) if score.params else ""
+    return Result(run, **figures, setting=setting, seconds=seconds, version=unseen.__version__)
 
 
 def embed_and_score(run: Run, vectors: Path) -> tuple[Embedding, Score, float]:
@@ -271,28 +253,18 @@ def _is_split_free(run: Run) -> bool:
     return not method_class(run.method)._traits.uses_labels and not _open_settings(run)
 
 
-def _learn(run: Run, vectors: Path) -> Result:
-    try:
-        _shared_vectors(run, load_once(run.dataset), vectors)
-    except Exception as error:  # noqa: BLE001  # it will show again, and be recorded, in each run that needs it
-        return Result(run, error=f"{type(error).__name__}: {error}")
-    return Result(run)
-
-
 def _shared_vectors(run: Run, data: Dataset, vectors: Path) -> tuple[Embedding, float]:
+    """Return vectors that are the same for every split, and the seconds of their fit; one process learns them."""
     path = _vectors_path(run, vectors)
-    if path.exists():
-        embedding = read_embedding(path)
-        return embedding, float(embedding.params["seconds"])
-    start = time.perf_counter()
-    learned = make_method(run.method, **run.keywords(), random_state=SEED).fit_transform(data.graph)
-    seconds = time.perf_counter() - start
-    embedding = Embedding(
-        learned.vectors, learned.node_ids, learned.method, {**learned.params, "seconds": seconds}
-    )
-    path.parent.mkdir(parents=True, exist_ok=True)
-    embedding.save(path)
-    return embedding, seconds
+    vectors.mkdir(parents=True, exist_ok=True)
+    with locked(vectors):
+        if not path.exists():
+            start = time.perf_counter()
+            learned = make_method(run.method, **run.keywords(), random_state=SEED).fit_transform(data.graph)
+            params = {**learned.params, "seconds": time.perf_counter() - start}
+            Embedding(learned.vectors, learned.node_ids, learned.method, params).save(path)
+    embedding = read_embedding(path)
+    return embedding, float(embedding.params["seconds"])
 
 
 def _vectors_path(run: Run, vectors: Path) -> Path:
