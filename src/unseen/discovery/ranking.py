@@ -89,12 +89,16 @@ def gather(space: Space, indicator: Mask, surroundings: Space, weights: Floats |
     labelled: Floats = np.asarray(indicator.any(axis=1), dtype=np.float64)
     if weights is not None:
         labelled = labelled * weights
-    # the mean log share of labelled nodes among the others of a node's cluster, and two of average rate
-    density = np.zeros(len(labelled))
+    # the mean log share of labelled nodes among the others of a node's cluster, and two of average rate: the same for
+    # all nodes of a cluster without a label
+    density, (rows,) = np.zeros(len(labelled)), labelled.nonzero()
+    of_labelled, twice = np.zeros(len(rows)), 2 * labelled.mean()
     for cluster in space.clusters:
-        labels = np.bincount(cluster, labelled)[cluster] - labelled
-        nodes = np.bincount(cluster)[cluster] - 1
-        density += np.log((labels + 2 * labelled.mean()) / (nodes + 2))
+        sizes, own = np.bincount(cluster), cluster[rows]
+        labels = np.bincount(own, labelled[rows], minlength=len(sizes))
+        density += np.log((labels + twice) / (sizes + 1))[cluster]
+        of_labelled += np.log((labels[own] - labelled[rows] + twice) / (sizes[own] + 1))
+    density[rows] = of_labelled
     density /= len(space.clusters)
     scores = class_scores(space, indicator, weights)
     cosine = space.cosines(class_means(space, indicator))
