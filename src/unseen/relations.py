@@ -177,16 +177,14 @@ def _describe_view(graph: Graph, kept: Need, n_opposite: int) -> str:
             parts.append(f"the features of {counted(len(graph.stored_features), 'type')} are concatenated")
     if graph.is_directed and not kept.directed:
         parts.append("edge directions are ignored")
-    if graph.is_signed and not kept.signed:
-        n_negative = sum(relation.n_negative for relation in graph.relations)
-        parts.append(_say_left_out(n_negative, "edge", "with a negative weight"))
-    if n_opposite:
-        parts.append(_say_left_out(n_opposite, "pair", "with equal and opposite weights"))
+    n_negative = 0 if kept.signed else sum(relation.n_negative for relation in graph.relations)
+    left_out = (n_negative, "edge", "a negative weight"), (n_opposite, "pair", "equal and opposite weights")
+    parts += [
+        f"{counted(n, noun)} with {what} {'is' if n == 1 else 'are'} left out"
+        for n, noun, what in left_out
+        if n
+    ]
     return f"the method works on a simpler graph: {', '.join(parts)}"
-
-
-def _say_left_out(n: int, noun: str, kind: str) -> str:
-    return f"{counted(n, noun)} {kind} {'is' if n == 1 else 'are'} left out"
 
 
 def select_types(graph: Graph, rows: Ints) -> tuple[Types, Ints, Stored]:

@@ -156,7 +156,7 @@ def test_large_arrays_lie_on_disk_where_there_is_a_folder(
     array = Run(scratch=tmp_path).zeros((3000, 2))
     assert mapped_file(array)
     array[:] = 7
-    release_pages(array)
+    release_pages(array, 0, array.size)
     assert (array == 7).all()
     assert not any(tmp_path.iterdir())  # the file has no name
     with pytest.raises(OutputError, match="choose another folder"):

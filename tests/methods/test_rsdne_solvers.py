@@ -39,7 +39,7 @@ def case(seed: int, *, several: bool = False, alpha: float = 1.0, k: int = 3, cl
         alpha,
         LabelledWalk(A, groups),
         lambda U: nearest_in_class(U, groups, k, run),
-        walk.frobenius_squared(cheap_only=False) or 0.0,
+        walk.frobenius_squared() or 0.0,
     )
     return dense, objective, rng.standard_normal((N, D)), rng.standard_normal((N, D))
 

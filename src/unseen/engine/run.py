@@ -191,7 +191,7 @@ class Run:
 
     def sum(self, array: T) -> T:
         """Add up an array (of numpy or torch) over all processes, in place, and return it."""
-        return self.comm.sum_(array)
+        return array if self.comm.size == 1 else self.comm.sum_(array)
 
     def count(self, number: float) -> int:
         """Return the sum of a whole number over all processes."""
@@ -199,7 +199,7 @@ class Run:
 
     def gather(self, array: Array) -> Array:
         """Return the rows of all processes, one after the other, to each of them."""
-        return self.comm.gather(array)
+        return array if self.comm.size == 1 else self.comm.gather(array)
 
     def matrix(self, matrix: sp.csr_array | Matrix, *, symmetric: bool = False) -> Matrix:
         """Return a sparse matrix whose products are made by this run."""

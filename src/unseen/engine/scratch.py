@@ -142,13 +142,12 @@ def blocks_of(array: Array) -> Iterator[Array]:
         release_pages(array, row * start, row * min(start + WRITTEN_ROWS, len(array)))
 
 
-def release_pages(array: Array, start: int = 0, stop: int | None = None) -> None:
+def release_pages(array: Array, start: int, stop: int) -> None:
     """Give back the memory of numbers from `start` to `stop` of an array on disk; the file keeps them."""
     memory = mapped_file(array)
     if memory is None or not hasattr(memory, "madvise"):
         return
-    end = 4 * (array.size if stop is None else stop)
-    first = -(-4 * start // mmap.PAGESIZE) * mmap.PAGESIZE
+    end, first = 4 * stop, -(-4 * start // mmap.PAGESIZE) * mmap.PAGESIZE
     last = end if end == len(memory) else end // mmap.PAGESIZE * mmap.PAGESIZE
     if last > first:
         memory.madvise(mmap.MADV_DONTNEED, first, last - first)

@@ -104,13 +104,13 @@ class WalkMatrix:
         result *= 0.5
         return result
 
-    def frobenius_squared(self, *, cheap_only: bool = True) -> float | None:
-        """Return ||M||_F^2, or None where it would cost far more than a product and `cheap_only` is set.
+    def frobenius_squared(self) -> float | None:
+        """Return ||M||_F^2, or None where it would cost far more than a product.
 
-        The rows of Abar^2 are made in blocks and forgotten, so memory stays bounded either way.
+        The rows of Abar^2 are made in blocks and forgotten, so memory stays bounded.
         """
         abar = self._forward
-        if cheap_only and self._squared_degrees > CHEAP_FACTOR * (self._entries + self.shape[0]):
+        if self._squared_degrees > CHEAP_FACTOR * (self._entries + self.shape[0]):
             return None
         # the work of a row is the entries of all the rows its own entries lead to
         counts = abar.extend_rows(np.diff(abar.local.indptr).astype(np.int64))
