@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import scipy.sparse as sp
 
 import unseen
@@ -13,9 +15,16 @@ from unseen.data.features import FeatureReader
 from unseen.data.pieces import read_whole
 
 
-def write(path: Path, content: str | bytes) -> Path:
-    """Write a file, and return its path."""
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+def write(path: Path, content: Any) -> Path:
+    """Write a text, bytes, the columns of a table, named arrays or one array to a file, and return its path."""
+    if isinstance(content, str | bytes):
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    elif path.suffix == ".parquet":
+        pq.write_table(content if isinstance(content, pa.Table) else pa.table(content), path)
+    elif path.suffix == ".npz":
+        np.savez(path, **{key: np.array(value) for key, value in content.items()})
+    else:
+        np.save(path, np.array(content))
     return path
 
 

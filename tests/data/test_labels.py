@@ -8,7 +8,6 @@ from typing import Any
 import pandas as pd
 import polars as pl
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -48,12 +47,7 @@ LISTS = {"node": ["a", "b", "c", "d d"], "label": [["red"], ["blue", "red"], [],
     ids=lambda value: str(value)[:30] if isinstance(value, str) else type(value).__name__,
 )
 def test_one_set_of_labels_in_many_clothes(tmp_path: Path, name: str, source: Any) -> None:
-    if name.endswith("parquet"):
-        pq.write_table(source, tmp_path / name)
-        source = tmp_path / name
-    elif name:
-        source = write(tmp_path / name, source)
-    labels = unseen.read_labels(source, GRAPH)
+    labels = unseen.read_labels(write(tmp_path / name, source) if name else source, GRAPH)
     assert labels_of(labels) == EXPECTED
     assert (labels.classes, labels.node_ids.tolist()) == (("10", "blue", "red"), ["a", "b", "c", "d d"])
 

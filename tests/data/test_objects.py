@@ -235,37 +235,24 @@ def test_values_without_ids_are_one_a_node() -> None:
     assert as_labels([("x", "y"), ("x",), ()], graph).counts.tolist() == [2, 1]
 
 
-def test_discover_suggest_and_fit_take_them() -> None:
-    data = unseen.planted_partition(200, 4, random_state=0)
-    split = unseen.completely_imbalanced_split(data.labels, label_rate=0.3, unseen=["c0"], random_state=0)
-    theirs: Any = nx.Graph()
-    theirs.add_nodes_from(data.graph.node_ids.tolist())
-    theirs.add_edges_from(zip(*(ends.tolist() for ends in data.graph.adjacency.nonzero()), strict=True))
-    graph, series = unseen.Graph.from_networkx(theirs), split.seen_labels.to_pandas()
-    expected = unseen.discover(graph, split.seen_labels, random_state=0).nodes
-    shuffled = series.sample(frac=1, random_state=0)
-    for labels in (series, shuffled, series.dropna(), series.dropna().to_dict()):
-        assert unseen.discover(theirs, labels, random_state=0).nodes.equals(expected)
-    for labels in (shuffled, None):
-        assert unseen.suggest(theirs, labels, budget=1, random_state=0)
-    method = unseen.RSDNE(n_components=4, random_state=0)
-    one = method.fit_transform(graph, split.seen_labels).vectors
-    assert np.array_equal(one, method.fit_transform(theirs, shuffled).vectors)
-
-
-def test_an_attribute_of_networkx_names_the_labels() -> None:
+def test_discover_audit_suggest_and_fit_take_them_and_attributes_by_name() -> None:
     data = unseen.planted_partition(120, 3, random_state=0)
     theirs = data.graph.to_networkx()
     known = {node: f"c{code}" for node, code in enumerate(data.labels.codes) if code and node % 2}
     nx.set_node_attributes(theirs, known, "team")
+    labels = unseen.Labels.from_values(known, data.graph.node_ids)
+    shuffled = labels.to_pandas().sample(frac=1, random_state=0)
     uses: list[Any] = [
-        lambda labels: unseen.discover(theirs, labels, random_state=0).nodes.to_pylist(),
-        lambda labels: unseen.audit(theirs, labels, random_state=0).table.to_pylist(),
-        lambda labels: unseen.suggest(theirs, labels, budget=3, random_state=0)[0].node,
-        lambda labels: unseen.RECTPlus(random_state=0).fit_transform(theirs, labels).vectors.tolist(),
+        lambda *case: unseen.discover(*case, random_state=0).nodes.to_pylist(),
+        lambda *case: unseen.audit(*case, random_state=0).table.to_pylist(),
+        lambda *case: unseen.suggest(*case, budget=3, random_state=0)[0].node,
+        lambda *case: unseen.RECTPlus(random_state=0).fit_transform(*case).vectors.tolist(),
     ]
     for use in uses:
-        assert use("team") == use(known)
+        expected = use(unseen.Graph.from_networkx(theirs), labels)
+        for each in ("team", shuffled):
+            assert use(theirs, each) == expected
+    assert unseen.suggest(theirs, None, budget=1, random_state=0)
     with pytest.raises(InputError, match="unknown node attribute 'teem'; did you mean 'team'"):
         unseen.discover(theirs, "teem")
     with pytest.raises(InputError, match=r"names a node attribute of a networkx graph; .* of type list"):

@@ -144,22 +144,9 @@ FOREIGN: list[tuple[str, Any, list[Any]]] = [
 ]  # fmt: skip
 
 
-def make(path: Path, content: Any) -> Path:
-    """Write a file of vectors: a table, arrays, an array or text."""
-    if path.suffix == ".parquet":
-        pq.write_table(pa.table(content), path)
-    elif path.suffix == ".npz":
-        np.savez(path, **{key: np.array(value) for key, value in content.items()})
-    elif path.suffix == ".npy":
-        np.save(path, np.array(content))
-    else:
-        write(path, content)
-    return path
-
-
 @pytest.mark.parametrize(("name", "content", "ids"), FOREIGN, ids=lambda value: str(value)[:30])
 def test_files_of_other_tools(tmp_path: Path, name: str, content: Any, ids: list[Any]) -> None:
-    path = make(tmp_path / name, content)
+    path = write(tmp_path / name, content)
     paths = [path]
     if isinstance(content, str):
         paths.append(write(tmp_path / f"{name}.gz", gzip.compress(path.read_bytes())))
@@ -193,9 +180,9 @@ def test_projector_pairs(tmp_path: Path, text: str) -> None:
 
 
 def test_unreadable_metadata_is_left_out(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    table = pa.table({"node": ["a", "b"], "vector": EXPECTED})
-    pq.write_table(table.replace_schema_metadata({"unseen.params": "{"}), tmp_path / "v.parquet")
-    np.savez(tmp_path / "v.npz", ids=["a", "b"], data=EXPECTED, metadata="[")
+    table = pa.table({"node": ["a", "b"], "vector": EXPECTED}, metadata={"unseen.params": "{"})
+    write(tmp_path / "v.parquet", table)
+    write(tmp_path / "v.npz", {"ids": ["a", "b"], "data": EXPECTED, "metadata": "["})
     for name in ("v.parquet", "v.npz"):
         caplog.clear()
         assert read_embedding(tmp_path / name).vectors.tolist() == EXPECTED
@@ -272,14 +259,14 @@ FAULTY: list[tuple[str, Any, str]] = [
 
 @pytest.mark.parametrize(("name", "content", "sentence"), FAULTY, ids=lambda value: str(value)[:30])
 def test_faulty_files(tmp_path: Path, name: str, content: Any, sentence: str) -> None:
-    path = make(tmp_path / name, content)
+    path = write(tmp_path / name, content)
     with pytest.raises(InputError, match=sentence):
         read_embedding(path)
 
 
 @pytest.mark.parametrize("new", [b"(2, [   }", b"9**99,  }", b"(10**9,)}"])
 def test_header_of_an_array_that_lies(tmp_path: Path, new: bytes) -> None:
-    path = make(tmp_path / "v.npy", EXPECTED)
+    path = write(tmp_path / "v.npy", EXPECTED)
     whole = path.read_bytes()
     assert b"(2, 2), }" in whole
     with pytest.raises(InputError, match=r"is not a readable numpy file|more numbers than fit"):

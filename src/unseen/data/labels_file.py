@@ -141,12 +141,8 @@ def _known_word(table: Table, row: int, column: str, cell: str, known: Sequence[
     return cell.lower()
 
 
-def _texts(column: pa.ChunkedArray) -> list[str | None]:
-    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
-    if not (is_string(kind) or pa.types.is_null(kind)):
-        return ["(not text)"]
-    texts: list[str | None] = column.cast(pa.large_string()).unique().to_pylist()
-    return texts
+def _texts(column: pa.ChunkedArray) -> list[str]:
+    return ["" if cell is None else str(cell) for cell in column.to_pylist()]
 
 
 def read_text(path: Path, options: Options | None = None, nodes: Iterable[str] | None = None) -> LabelText:
