@@ -82,17 +82,12 @@ def test_a_page_is_short(page: Path) -> None:
     assert page.name in REFERENCE or statistics.median(sentence_lengths(text) or [0]) <= 18
 
 
-def test_no_function_is_called_by_a_bare_participle() -> None:
+def test_no_function_is_called_by_a_bare_participle_and_a_class_name_means_one_thing() -> None:
+    places: dict[str, set[Path]] = {}
     for path in sorted(SOURCE.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 assert node.name.strip("_") not in NAMES, f"{path.relative_to(SOURCE)}: {node.name}"
-
-
-def test_a_class_name_means_one_thing() -> None:
-    places: dict[str, set[Path]] = {}
-    for path in sorted(SOURCE.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ClassDef):
                 places.setdefault(node.name.strip("_"), set()).add(path.relative_to(SOURCE))
     assert not {name: paths for name, paths in places.items() if len(paths) > 1}

@@ -68,30 +68,6 @@ def test_questions_go_back_in_with_their_answers(cli, planted, tmp_path):
     assert "unknown" in json.loads(ran.out)["coverage"]["classes"]
 
 
-ODD = (
-    b"\xef\xbb\xbf# from the shop, 2024\r\n"
-    b"product_id;category;price;note\r\n"
-    b'P1; garden ;3,50;"he said ""no"""\r\n'
-    b"\r\n"
-    b"#P9\r\n"
-    b"P2;;1;\r\n"
-    b'"P;3";"garden|tools";2;=1+1'
-)
-FOUND = "node,unseen_probability,likely_class,group,name\nP2,0.9,,new-1,\n@P4,0.8,,new-1,\n"
-
-
-@pytest.mark.parametrize("in_place", [True, False])
-def test_nothing_but_labels_changes_in_the_users_file(cli, tmp_path, in_place):
-    (tmp_path / "labels.csv").write_bytes(ODD)
-    (tmp_path / "nodes.csv").write_text(FOUND)
-    where = ["--in-place"] if in_place else ["-o", tmp_path / "new.csv"]
-    columns = ["--node-column", "product_id", "--label-column", "category"]
-    cli("accept", tmp_path / "labels.csv", tmp_path / "nodes.csv", "new-1=a toy", *where, *columns, code=0)
-    target = tmp_path / ("labels.csv" if in_place else "new.csv")
-    assert target.read_bytes() == ODD.replace(b"P2;;", b"P2;a toy;") + b"\r\n@P4;a toy;;"
-    assert (tmp_path / ("labels.csv.bak" if in_place else "labels.csv")).read_bytes() == ODD
-
-
 @pytest.mark.parametrize("suffix", [".parquet", ".feather", ".jsonl", ".csv.gz", ".csv"])
 def test_other_formats_keep_their_other_columns(cli, tmp_path, suffix):
     import pyarrow as pa

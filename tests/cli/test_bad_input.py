@@ -53,6 +53,7 @@ REFUSED = {
     "name the same file, v.npz": (2, "embed debian -o v.npz -m rect-l --save-model v.npz"),
     "there is no graph: name an edge file or .* `unseen init": (2, "explore"),
     "there is no graph: .* `unseen init": (2, "discover --embedding v.npz"),
+    "there are no labels; .* at least one class with": (1, "predict edges.csv"),
     "cannot be combined .* leave out --method": (2, "explore --embedding v.npz --method rect"),
     "only .* RECT family": (2, "embed debian -o v.npz -m smoothfeats --save-model m.npz"),
 }

@@ -95,14 +95,6 @@ def test_vectors_of_any_tool(cli: Callable, tmp_path: Path) -> None:
     assert "1 node is not in the embedding" in ran.err
 
 
-def test_what_cannot_be_is_said_before_any_work(cli: Callable, tmp_path: Path) -> None:
-    (tmp_path / "v.csv").write_text("node,x\na,1\nb,2\n")
-    ran = cli("explore", "--embedding", tmp_path / "v.csv", "--features", "f.csv", "-o", tmp_path / "p.html")
-    assert "--features needs an edge file" in ran.err
-    ran = cli("explore", "debian", "-o", tmp_path / "no" / "page.html")
-    assert "does not exist" in ran.err
-
-
 def test_titles_come_from_the_first_file_that_has_the_column(cli: Callable, planted: Path) -> None:
     texts = planted / "texts.csv"
     texts.write_text("key,name,words\n" + "".join(f"{i},Node {i},red {i}\n" for i in range(0, 160, 2)))

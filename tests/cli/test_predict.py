@@ -58,11 +58,6 @@ def test_a_graph_with_all_labels_has_nothing_to_predict(files: Path, cli: Callab
     ]
 
 
-def test_without_labels_there_is_no_class(files: Path, cli: Callable) -> None:
-    ran = cli("predict", files / "edges.csv", code=1)
-    assert "there are no labels" in ran.err
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["shop.db", "shop.sqlite", "shop.duckdb"])
 def test_a_database_gets_a_table_and_keeps_its_own(

@@ -39,18 +39,10 @@ N = 120
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 DRIVER = shutil.which("chromedriver")
 AXE = Path(sys.prefix) / "axe.min.js"
-FLAGS = [
-    "--headless=new",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--disable-dev-shm-usage",
-    "--enable-unsafe-swiftshader",
-    "--window-size=1366,900",
-]
+FLAGS = """
+--headless=new --no-sandbox --disable-gpu --no-first-run --disable-background-networking --disable-sync
+--disable-component-update --disable-dev-shm-usage --enable-unsafe-swiftshader --window-size=1366,900
+"""
 
 
 @pytest.fixture(scope="session")
@@ -62,13 +54,8 @@ def subject() -> Subject:
     vectors = np.array([[0, 0], [6, 0], [3, 5]])[cluster] + rng.normal(0, 0.5, (N, 2))
     src, dst = np.arange(N - 3), np.arange(3, N)
     features = np.eye(3)[cluster]
-    graph = unseen.Graph.from_edges(
-        [ids[i] for i in src],
-        [ids[j] for j in dst],
-        nodes=ids,
-        features=features,
-        feature_names=["<b>red</b>", "green", "</script>"],
-    )
+    named = {"features": features, "feature_names": ["<b>red</b>", "green", "</script>"]}
+    graph = unseen.Graph.from_edges([ids[i] for i in src], [ids[j] for j in dst], nodes=ids, **named)
     names = np.array(["</script>one", "two", "three"])
     truth = unseen.Labels.from_values(names[cluster].tolist(), ids)
     labels = truth.keep(np.arange(0, N, 2), without=["three"])
@@ -76,14 +63,8 @@ def subject() -> Subject:
     p = np.where(cluster[hidden] == 2, 0.9, 0.1)
     group = ["new-1" if c == 2 else None for c in cluster[hidden]]
     listed = [ids[i] for i in hidden]
-    nodes = pa.table(
-        {
-            "node": listed,
-            "unseen_probability": p,
-            "likely_class": [None if c == 2 else names[c] for c in cluster[hidden]],
-            "group": group,
-        }
-    )
+    likely = [None if c == 2 else names[c] for c in cluster[hidden]]
+    nodes = pa.table({"node": listed, "unseen_probability": p, "likely_class": likely, "group": group})
     members = tuple(node for node, g in zip(listed, group, strict=True) if g)
     found = Discovery(
         nodes,
@@ -99,10 +80,8 @@ def subject() -> Subject:
         Guarantee(False, "No error rate was computed."),
         questions=members[:2],
     )
-    suggestions = [
-        Suggestion(node, "typical of new-1 (blue)", 0.9, None, "new-1")
-        for node in (*HOSTILE[:6], *members)[:12]
-    ]
+    asked, why = (*HOSTILE[:6], *members)[:12], "typical of new-1 (blue)"
+    suggestions = [Suggestion(node, why, 0.9, None, "new-1") for node in asked]
     return Subject(unseen.Embedding(vectors, ids), graph, labels, truth, found, suggestions)
 
 
@@ -155,6 +134,12 @@ class Browser:
 
     def text(self, selector: str) -> str:
         return str(self.js("return document.querySelector(arguments[0]).innerText", selector))
+
+    def says(self, element: str, text: str) -> None:
+        """Wait until an element, by its id, has this text."""
+        self.until(
+            "return document.getElementById(arguments[0]).textContent.includes(arguments[1])", element, text
+        )
 
     def texts(self, selector: str) -> list[str]:
         """Return the text of every element that fits."""
@@ -223,7 +208,7 @@ def browser(subject: Subject, tmp_path_factory: pytest.TempPathFactory) -> Itera
     page = write_explorer(subject, folder / "page.html", title="What do <b>the labels</b> miss?")
     options = webdriver.ChromeOptions()
     options.binary_location = CHROMIUM
-    for flag in (*FLAGS, f"--user-data-dir={folder / 'profile'}"):
+    for flag in (*FLAGS.split(), f"--user-data-dir={folder / 'profile'}"):
         options.add_argument(flag)
     options.add_experimental_option("prefs", {"download.default_directory": str(folder / "downloads")})
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})

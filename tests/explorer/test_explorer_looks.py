@@ -163,7 +163,7 @@ def test_messages_do_not_move_the_map_and_a_missing_name_is_asked_for(browser: A
     assert "Type a name for new-1 first." in browser.text("#panel-classes")
     assert browser.js("return document.activeElement.dataset.key") == "name-new-1"
     browser.press("blue", "\ue007")
-    browser.until("return document.getElementById('told').textContent.includes('accepted as blue, saved')")
+    browser.says("told", "accepted as blue, saved")
     assert browser.js(place) == before
     assert "1 answer since the last update" in browser.text("#facts")
     assert "Out of date: 1 answer is not included yet." in browser.text("#panel-classes .stale")

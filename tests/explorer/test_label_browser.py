@@ -116,7 +116,7 @@ def test_a_selection_is_labelled_undone_and_downloaded(browser: Any, subject: Su
     drag(browser, around(browser, third))
     browser.js("document.getElementById('selection-class').focus()")
     browser.press("mine, too", "\ue007")
-    browser.until("return document.getElementById('told').textContent.includes('40 nodes: mine, too, saved')")
+    browser.says("told", "40 nodes: mine, too, saved")
     assert value(browser, third[-1]) == ["mine, too"]
     assert "80 of 120 nodes labelled" in browser.text("#facts")
     assert chosen(browser) == set()
@@ -126,17 +126,17 @@ def test_a_selection_is_labelled_undone_and_downloaded(browser: Any, subject: Su
     browser.click("#tab-questions")
     browser.press("n")
     browser.press("x|y", "\ue007")
-    browser.until("return document.getElementById('alarm').textContent.includes('cannot be called')")
+    browser.says("alarm", "cannot be called")
     browser.js("document.getElementById('questions-class').value = ''")
     browser.js("document.getElementById('questions-class').focus()")
     browser.press("blue", "\ue007")
-    browser.until("return document.getElementById('told').textContent.includes('blue, saved')")
+    browser.says("told", "blue, saved")
     assert browser.js("return document.getElementById('alarm').hidden")
     browser.js("document.activeElement.blur()")
     browser.press("s")
     browser.press("u")
     browser.press("1")
-    browser.until("return document.getElementById('facts').textContent.includes('4 answers since')")
+    browser.says("facts", "4 answers since")
     (browser.downloads / "labels.csv").unlink(missing_ok=True)
     browser.click("#save-labels")
     with browser.saved("labels.csv").open(encoding="utf-8", newline="") as file:
@@ -165,7 +165,7 @@ def test_groups_are_renamed_merged_split_and_accepted_in_part(browser: Any) -> N
     browser.fill(f"[data-key='least-{key}']", "0.8")
     browser.fill(f"[data-key='name-{key}']", "found")
     browser.click(f"[data-key='accept-{key}']")
-    browser.until("return document.getElementById('told').textContent.includes('accepted as found, saved')")
+    browser.says("told", "accepted as found, saved")
     assert value(browser, "node29") == ["found"]
     assert "found" in browser.text("#legend")
 
@@ -190,7 +190,7 @@ def test_what_the_lasso_does_is_done_by_keys_alone(browser: Any) -> None:
     assert browser.text("#status").startswith("11 nodes selected")
     browser.js("document.getElementById('panel-selection').focus()")
     browser.press("1")
-    browser.until("return document.getElementById('facts').textContent.includes('1 answer since')")
+    browser.says("facts", "1 answer since")
     browser.press(Keys.BACKSPACE)
     browser.until("return document.getElementById('undo').disabled")
 
@@ -249,7 +249,7 @@ def test_random_questions_are_marked_and_their_answers_prove_something(
     assert browser.text("#reason") == "A random node: answers to these tell when you may stop."
     for _ in nodes:
         browser.press("1")
-    browser.until("return document.getElementById('facts').textContent.includes('30 answers since')")
+    browser.says("facts", "30 answers since")
     assert "All questions are answered." in browser.text("#panel-questions")
     (browser.downloads / "labels.csv").unlink(missing_ok=True)
     browser.click("#save-labels")

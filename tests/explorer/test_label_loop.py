@@ -32,7 +32,7 @@ def open_app(browser: Any, app: Running) -> None:
 
 
 def told(browser: Any, text: str) -> None:
-    browser.until("return document.getElementById('told').textContent.includes(arguments[0])", text)
+    browser.says("told", text)
 
 
 def look(browser: Any, name: str) -> list[str]:
@@ -97,10 +97,7 @@ def test_the_loop_from_start_to_second_start(browser: Any, tmp_path: Path) -> No
             browser.press(*keys)
             if keys == ["n"]:
                 browser.press("mail", Keys.ENTER)
-            browser.until(
-                "return document.getElementById('facts').textContent.includes(arguments[0])",
-                f" {number + 3} answers",
-            )
+            browser.says("facts", f" {number + 3} answers")
             browser.js("document.activeElement.blur()")
             expected[node] = [{"1": first, "n": "mail", "u": "unknown", "s": "skipped", "2": second}[keys[0]]]
         browser.press(Keys.BACKSPACE)
@@ -155,9 +152,7 @@ def test_two_windows_see_each_others_answers(browser: Any, tmp_path: Path) -> No
         browser.click("#tab-questions")
         browser.js("document.activeElement.blur()")
         browser.press("1")
-        browser.until(
-            "return document.getElementById('alarm').textContent.includes('the server does not answer')"
-        )
+        browser.says("alarm", "the server does not answer")
         browser.complaints()
     assert in_file(tmp_path / "labels.csv") == {"n1": ["red"], "n9": ["green"]}
 
