@@ -96,12 +96,8 @@ def damaged_files(folder: Path, count: int, seed: int = 0) -> Iterator[Case]:
     (folder / "whole").mkdir(parents=True)
     whole: list[tuple[str, bytes]] = []
     for suffix in FORMATS:
-        laws = {
-            "directed": False,
-            "weighted": suffix not in UNWEIGHTED,
-            "signed": False,
-            "odd": suffix not in NUMBERED,
-        }
+        laws = {"directed": False, "weighted": suffix not in UNWEIGHTED}
+        laws |= {"signed": False, "odd": suffix not in NUMBERED}
         path = folder / "whole" / f"g{suffix}"
         write_by_library(draw_edges(rng, **laws), path, directed=False)
         whole.append((suffix, path.read_bytes()))

@@ -42,12 +42,9 @@ def main() -> int:
         for name, share in {"handmade": 0.0, **SHARES}.items():
             with tempfile.TemporaryDirectory() as folder:
                 place = Path(folder)
-                cases = (
-                    handmade(place)
-                    if name == "handmade"
-                    else getattr(generators, name)(place, round(share * asked.cases), asked.seed)
-                )
-                for case in cases:
+                make = getattr(generators, name, None)
+                count = round(share * asked.cases)
+                for case in handmade(place) if make is None else make(place, count, asked.seed):
                     results.append(child.run(case))
                     if len(results) % 500 == 0:
                         print(f"{len(results):,} cases", file=sys.stderr, flush=True)
@@ -66,12 +63,8 @@ def table(results: list[Result], command: str) -> str:
     for each in results:
         counts.setdefault(each.case.kind, Counter())[each.outcome] += 1
     counts["all"] = sum(counts.values(), Counter())
-    lines = [
-        f"`{command}`",
-        "",
-        f"| kind | tried | {' | '.join(OUTCOMES)} |",
-        "|---|" + "---:|" * (1 + len(OUTCOMES)),
-    ]
+    lines = [f"`{command}`", "", f"| kind | tried | {' | '.join(OUTCOMES)} |"]
+    lines.append("|---|" + "---:|" * (1 + len(OUTCOMES)))
     for kind, row in counts.items():
         lines.append(f"| {kind} | {row.total():,} | {' | '.join(f'{row[each]:,}' for each in OUTCOMES)} |")
     peak = max(results, key=lambda each: each.peak)

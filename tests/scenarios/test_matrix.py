@@ -53,10 +53,8 @@ class Case:
         weight = signs * rng.integers(1, 4, len(ends))
         header, relation = "src,dst,weight", [""] * len(ends)
         if self.kind == "typed":
-            header, relation = (
-                f"{header},type",
-                [f",{name}" for name in rng.choice(["likes", "knows"], len(ends))],
-            )
+            header += ",type"
+            relation = [f",{name}" for name in rng.choice(["likes", "knows"], len(ends))]
         rows = [f"n{a},n{b},{w}{r}" for (a, b), w, r in zip(ends, weight, relation, strict=True)]
         if self.kind == "typed":  # and a second type of nodes
             rows += [f"n{k},t{k % 4},1,has" for k in range(N)]
@@ -94,9 +92,8 @@ def embed(case: Case) -> int:
 
 def evaluate(case: Case) -> int:
     code = case.run("embed", "--method", "smoothfeats", "-o", case.path("v.parquet"))
-    return code or run(
-        ["evaluate", case.path("v.parquet"), "--labels", case.path("labels.csv"), "--splits", "2"]
-    )
+    words = f"evaluate {case.path('v.parquet')} --labels {case.path('labels.csv')} --splits 2"
+    return code or run(words.split())
 
 
 def discover(case: Case) -> int:
@@ -203,22 +200,8 @@ def _lines(path: Path, process: Any) -> Iterator[str]:
             assert process.is_alive(), path.read_text(encoding="utf-8")
 
 
-COMMANDS: tuple[Callable[[Case], int], ...] = (
-    embed,
-    evaluate,
-    discover,
-    predict,
-    suggest,
-    accept,
-    audit,
-    explore,
-    label,
-    convert,
-    init,
-)
-UNSUPPORTED = {
-    ("audit", "one class"): "an audit compares classes",
-}
+COMMANDS = (embed, evaluate, discover, predict, suggest, accept, audit, explore, label, convert, init)
+UNSUPPORTED = {("audit", "one class"): "an audit compares classes"}
 """Commands that refuse some labels, and why."""
 
 Combination = tuple[str, str, str, Callable[[Case], int]]

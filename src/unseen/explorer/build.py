@@ -137,9 +137,9 @@ def findings(subject: Subject, ids: IdArray) -> Content:
     discovery, columns = subject.discovery, None
     found = dict.fromkeys(("comparison", "probability", "evidence", "found", "selfTest", "rates"))
     if discovery is not None:
-        probability, likely, group = (
-            _column_of(discovery.nodes, name, ids) for name in ("unseen_probability", "likely_class", "group")
-        )
+        rows = match_ids(ids, discovery.nodes.column("node").to_numpy(zero_copy_only=False)).tolist()
+        names = ("unseen_probability", "likely_class", "group")
+        probability, likely, group = (_column_of(discovery.nodes, name, rows) for name in names)
         if labels is not None:
             for row in labels.labelled.tolist():  # what is known needs no guess
                 likely[row] = labels.classes[labels.indicator.indices[labels.indicator.indptr[row]]]
@@ -147,10 +147,10 @@ def findings(subject: Subject, ids: IdArray) -> Content:
         found |= {
             "comparison": _compare_with_truth(discovery, subject.truth),
             "probability": pack_probabilities(columns[0]),
-            "evidence": None if len(ids) > HUGE else _describe_evidence(discovery, ids),
+            "evidence": None if len(ids) > HUGE else _describe_evidence(discovery, rows),
             "found": _describe_classes(discovery, ids),
             "selfTest": as_content(discovery.self_test),
-            "rates": _describe_rates(discovery, ids),
+            "rates": _describe_rates(discovery, rows),
         }
     classes = () if discovery is None else discovery.classes
     colourings = colour_nodes(len(ids), labels, truth, classes, columns)
@@ -172,9 +172,8 @@ def findings(subject: Subject, ids: IdArray) -> Content:
     }
 
 
-def _column_of(table: Any, name: str, ids: IdArray) -> list[Any]:
-    """Return what a table with a column `node` says of the nodes drawn, None where it has no row."""
-    rows = match_ids(ids, table.column("node").to_numpy(zero_copy_only=False)).tolist()
+def _column_of(table: Any, name: str, rows: list[int]) -> list[Any]:
+    """Return what a table says of the nodes drawn, which have these rows in it; None for -1."""
     values = table.column(name).to_pylist()
     return [values[row] if row >= 0 else None for row in rows]
 
@@ -202,10 +201,10 @@ def _compare_with_truth(discovery: Discovery, truth: Labels | None) -> str | Non
         return None
 
 
-def _describe_evidence(discovery: Discovery, ids: IdArray) -> Content:
+def _describe_evidence(discovery: Discovery, rows: list[int]) -> Content:
     """Return why nodes got their probabilities; ranks run from 0 to 254, 255 is none."""
     parts = [part for part in SENTENCES if part in discovery.evidence.column_names]
-    ranks = np.array([_column_of(discovery.evidence, part, ids) for part in parts], dtype=np.float64).T
+    ranks = np.array([_column_of(discovery.evidence, part, rows) for part in parts], dtype=np.float64).T
     sentences = [dict(zip(("strong", "weak"), SENTENCES[part], strict=True)) for part in parts]
     return {"parts": sentences, "ranks": pack(np.where(np.isnan(ranks), 255, ranks * 254))}
 
@@ -223,7 +222,7 @@ def _describe_classes(discovery: Discovery, ids: IdArray) -> Content:
     return {"count": count, "classes": classes, "failed": not discovery.has_estimate, "questions": questions}
 
 
-def _describe_rates(discovery: Discovery, ids: IdArray) -> Content:
+def _describe_rates(discovery: Discovery, rows: list[int]) -> Content:
     """Return bounds for every position of a slider, and lists at several error rates; `q` is that of each node."""
     sentence = discovery.new_nodes.sentence
     if not discovery.guarantee.holds:
@@ -237,7 +236,7 @@ def _describe_rates(discovery: Discovery, ids: IdArray) -> Content:
         "above": [int((probability > place).sum()) for place in places],
         "at_most_false": [discovery.at_most_false(place) for place in places],
         "lists": [{"fdr": each.fdr, "sentence": each.sentence} for each in lists],
-        "q": pack_probabilities(np.array(_column_of(discovery.evidence, "q_value", ids), dtype=np.float64)),
+        "q": pack_probabilities(np.array(_column_of(discovery.evidence, "q_value", rows), dtype=np.float64)),
     }
 
 
