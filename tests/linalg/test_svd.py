@@ -8,10 +8,9 @@ import scipy.sparse as sp
 
 import unseen
 from unseen.engine.run import Run
-from unseen.linalg.lanczos import leading_eigenvectors
 from unseen.linalg.reduction import Reduction, column_weights, leading_axes, weighted
 from unseen.linalg.smoothing import GraphSmoother
-from unseen.linalg.svd import orthonormal, truncated_svd
+from unseen.linalg.svd import leading_eigenvectors, orthonormal, truncated_svd
 from unseen.randomness import node_keys
 
 

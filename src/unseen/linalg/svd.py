@@ -1,12 +1,17 @@
-"""Truncated singular value decomposition of whatever has products ``X @ V`` and ``X.T @ V``, seeded and sign-fixed.
+"""Leading singular vectors, and eigenvectors, of what is known by its products, seeded and sign-fixed.
 
 Randomised subspace iteration (Halko, Martinsson and Tropp, 2011), which never densifies X. Bases are orthonormalised
 through their Gram matrices: that costs products only, and permuted rows give the permuted result. Products of tall
 matrices with small ones go in blocks of rows: the same bits for any number of threads.
+
+Eigenvectors come from a block Lanczos iteration with thick restarts (Wu and Simon, SIAM J. Matrix Anal. Appl. 22,
+2000): a basis of the Krylov space grows by a few vectors at a time. When it is full, the vectors along its leading
+directions begin the next one.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,8 +21,9 @@ from unseen.engine.run import Run, libraries_on_one_thread
 from unseen.engine.sparse import Matrix, Operator
 from unseen.errors import UnseenError
 from unseen.graph import Features
-from unseen.ids import Array, Floats, Singles
+from unseen.ids import Array, Floats, Keys, Singles
 from unseen.linalg.normalize import l2_rows, scale_by_exponent, scale_exponent
+from unseen.randomness import keyed_uniform
 
 CACHED_ROWS = 512
 """Rows multiplied at a time: with some hundred columns they stay in the cache, which is a fifth faster."""
@@ -99,6 +105,10 @@ SMALL = 300
 """Matrices of at most this many rows and columns are decomposed in full, which is exact."""
 SMALL_OPERATOR = 512
 """The same for operators."""
+LANCZOS_BLOCK, RESTARTS = 4, 30
+"""Vectors by which a basis grows, so that one pass over it serves all of them, and how often it is begun again."""
+LANCZOS_TOL = 1e-2
+"""Residuals, in units of the eigenvalue, below which an eigenvector is taken as found."""
 OPERATOR_ROUNDS, OPERATOR_TOL = 12, 1e-3
 """Rounds of iteration at most; it ends when one adds less than this share to the sum of the squared values."""
 OVERSAMPLING = 10
@@ -205,10 +215,8 @@ def operator_svd(operator: Any, start: Array, k: int, run: Run) -> tuple[Array, 
     >>> s.round(6).tolist()
     [3.0, 2.0]
     """
-    sizes = run.gather(np.array([len(start)]))
-    n, first = int(sizes.sum()), int(sizes[: run.comm.rank].sum())
+    n, own = _own_rows(len(start), run)
     if n <= SMALL_OPERATOR:
-        own = slice(first, first + len(start))
         left, values, right = np.linalg.svd(
             run.gather(np.asarray(operator @ np.eye(n)[own], dtype=np.float64))
         )
@@ -220,6 +228,75 @@ def operator_svd(operator: Any, start: Array, k: int, run: Run) -> tuple[Array, 
         U, V = times(basis, W, run), times(back, W * _inverse(values, 1e-7), run)
     signs = column_signs(U, run)
     return U * signs, values[:k], V * signs
+
+
+def leading_eigenvectors(
+    multiply: Callable[[Singles], Array], k: int, keys: Keys, run: Run, *, tol: float = LANCZOS_TOL
+) -> Singles:
+    """Return the eigenvectors of the `k` largest eigenvalues of a symmetric matrix, largest first.
+
+    It begins from vectors that are keyed by node, so that the order of the nodes does not matter. Each vector has its
+    largest entry positive.
+
+    Parameters
+    ----------
+    multiply : callable
+        Returns the product of the matrix with vectors, shape (n, any); all processes call it at once.
+    k : int
+        At most n.
+    keys : ndarray of uint64, shape (n,)
+        Keys of the nodes of this process.
+    run : Run
+        Does the work.
+    tol : float
+        Largest residual, in units of the eigenvalue.
+
+    Examples
+    --------
+    >>> matrix, keys = np.diag([1.0, 3.0, 2.0]), np.arange(3, dtype=np.uint64)
+    >>> leading_eigenvectors(lambda V: matrix @ V, 1, keys, Run()).tolist()
+    [[0.0], [1.0], [0.0]]
+    """
+    n, own = _own_rows(len(keys), run)
+    if n <= max(SMALL_OPERATOR, 4 * k):
+        axes = eigh(run.gather(np.asarray(multiply(np.eye(n, dtype=np.float32)[own]), dtype=np.float64)))[1]
+        leading = axes[own, ::-1][:, :k].astype(np.float32)
+        return leading * column_signs(leading, run)
+    kept, more = (-(-number // LANCZOS_BLOCK) * LANCZOS_BLOCK for number in (k + k // 2, k // 2))
+    width = kept + max(8 * LANCZOS_BLOCK, more)
+    basis = np.empty((len(keys), width), dtype=np.float32)
+    block = orthonormal((keyed_uniform(keys, LANCZOS_BLOCK, stream=11) - 0.5).astype(np.float32), run)
+    inside, done = np.zeros((width, width)), 0
+    for _ in range(RESTARTS):
+        while done < width:
+            basis[:, done : done + LANCZOS_BLOCK] = block
+            done += LANCZOS_BLOCK
+            block = np.asarray(multiply(block), dtype=np.float32)
+            products = gram(basis[:, :done], run, block)
+            block -= times(basis[:, :done], products, run)
+            inside[:done, done - LANCZOS_BLOCK : done], inside[done - LANCZOS_BLOCK : done, :done] = (
+                products,
+                products.T,
+            )
+            outside = block
+            block = orthonormal(outside, run)
+        values, axes = eigh(inside)
+        values, axes = values[::-1], axes[:, ::-1]
+        residuals = np.linalg.norm(gram(block, run, outside) @ axes[-LANCZOS_BLOCK:, :k], axis=0)
+        if (residuals <= tol * np.abs(values[:k])).all():
+            break
+        times(basis, axes[:, :kept], run, out=basis[:, :kept])
+        inside[:], done = 0, kept
+        np.fill_diagonal(inside[:kept, :kept], values[:kept])
+    found = times(basis, axes[:, :k], run, out=basis[:, :k])
+    return found * column_signs(found, run)
+
+
+def _own_rows(n: int, run: Run) -> tuple[int, slice]:
+    """Return the number of rows of all processes, and which of them are the `n` of this one."""
+    sizes = run.gather(np.array([n]))
+    first = int(sizes[: run.comm.rank].sum())
+    return int(sizes.sum()), slice(first, first + n)
 
 
 def orthonormal(Y: Array, run: Run, *, squares: Floats | None = None, out: Array | None = None) -> Array:

@@ -25,11 +25,10 @@ from unseen.engine.sparse import Matrix, inverse
 from unseen.graph import Graph
 from unseen.ids import Ints
 from unseen.ids import Singles as Vectors
-from unseen.linalg.lanczos import leading_eigenvectors
 from unseen.linalg.normalize import l2_rows, to_unit_rows
 from unseen.linalg.reduction import Reduction, column_weights
 from unseen.linalg.smoothing import GraphSmoother, smoothing_filter
-from unseen.linalg.svd import truncated_svd
+from unseen.linalg.svd import leading_eigenvectors, truncated_svd
 from unseen.linalg.walk import log_walk_vectors
 from unseen.methods.joined import JoinedViews
 from unseen.randomness import node_keys
