@@ -9,11 +9,19 @@ import numpy as np
 import pytest
 
 import unseen
-from unseen_paper.bench import default, few
+from unseen_paper.bench import default, draws, few
+
+
+def _load(name: str) -> unseen.Dataset:
+    if name == "nowhere":
+        msg = "not here"
+        raise unseen.DatasetError(msg)
+    return unseen.load_dataset(name)
 
 
 @pytest.mark.slow
 def test_runs_are_kept_and_a_second_start_makes_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(draws, "load_dataset", _load)
     monkeypatch.setattr(default, "GRAPHS", ("debian", "nowhere"))
     monkeypatch.setattr(default, "RATES", (0.1,))
     wanted = {"repeats": 1, "methods": ["nodefeats", "hops", "rect-plus"], "before": sys.executable}
@@ -28,6 +36,7 @@ def test_runs_are_kept_and_a_second_start_makes_none(tmp_path: Path, monkeypatch
 
 
 def test_few_labels_are_counted_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(few, "load_dataset", _load)
     monkeypatch.setattr(few, "GRAPHS", ("planted-roles", "nowhere"))
     monkeypatch.setattr(few, "COUNTS", (50,))
     [table] = few.run(repeats=1, out=str(tmp_path))

@@ -37,17 +37,7 @@ AUROC, ECE = 0.003, 0.005
 
 
 def run(*, repeats: int = 3, methods: Sequence[str] | None = None, file: Path = FILE) -> list[Table]:
-    """Measure what is not in `file` yet and return the table of all of it.
-
-    Parameters
-    ----------
-    repeats : int
-        Draws of each graph.
-    methods : sequence of str, optional
-        Which graphs; all when not given.
-    file : Path
-        Where draws are kept.
-    """
+    """Return the table of `repeats` draws of each graph (all, or `methods`), measured where `file` lacks them."""
     graphs, load, rows = methods or GRAPHS, cache(load_dataset), []
     settings = [("none", 1.0), *((name, factor) for name in find_constants() for factor in (0.5, 2.0))]
     for seed in range(FIRST_SEED, FIRST_SEED + repeats):

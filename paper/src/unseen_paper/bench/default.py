@@ -15,14 +15,15 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from unseen.data.datasets import Dataset, load_dataset
+from unseen.data.datasets import Dataset
 from unseen.embedding import Embedding
 from unseen.engine.run import Run as Engine
-from unseen.errors import UnseenError, logger
+from unseen.errors import UnseenError
 from unseen.evaluation import evaluate
 from unseen.labels import Labels
 from unseen.linalg.normalize import l2_rows
 from unseen.linalg.svd import truncated_svd
+from unseen_paper.bench.draws import load_present
 from unseen_paper.bench.report import Table
 from unseen_paper.experiments.plan import Run, f1_runs
 from unseen_paper.experiments.results import Result, ResultTable
@@ -59,12 +60,7 @@ def run(
     table = ResultTable(Path(out) / "runs.csv")
     names = [*methods, *(["rect-plus before"] if before else [])]
     rows = []
-    for graph in GRAPHS:
-        try:
-            data = load_dataset(graph)
-        except UnseenError as error:
-            logger.warning("%s is left out: %s", graph, error)
-            continue
+    for graph, data in load_present(GRAPHS).items():
         for name in names:
             runs = f1_runs(graph, data.labels, [name], RATES, repeats)
             if name == "hops":

@@ -53,17 +53,7 @@ ONCE = OncePerGraph()
 
 
 def run(*, repeats: int = 10, methods: Sequence[str] | None = None, file: Path = FILE) -> list[Table]:
-    """Measure what is not in `file` yet and return the table of all of it.
-
-    Parameters
-    ----------
-    repeats : int
-        Draws of each graph and label rate.
-    methods : sequence of str, optional
-        Which graphs; all when not given.
-    file : Path
-        Where draws are kept.
-    """
+    """Return the table of `repeats` draws of each graph and label rate, measured where `file` lacks them."""
     draws = list(itertools.product(RATES, range(FIRST_SEED, FIRST_SEED + repeats)))
     graphs = methods or (*GRAPHS, *WITHOUT_FEATURES)
     return [table(kept_draws(graphs, draws, measure, KEYS, (*FIGURES, "verdict"), file, load))]

@@ -15,11 +15,11 @@ import numpy as np
 
 from unseen.data.datasets import Dataset, load_dataset, unweighted_adjacency
 from unseen.embedding import Embedding
-from unseen.errors import UnseenError, logger
 from unseen.graph import Graph
 from unseen.labels import Labels
 from unseen.methods.registry import make_method
 from unseen_paper.bench.default import fit_before, score_vectors
+from unseen_paper.bench.draws import load_present
 from unseen_paper.bench.report import Table
 from unseen_paper.experiments.plan import f1_runs
 from unseen_paper.experiments.results import ResultTable
@@ -35,12 +35,10 @@ def run(
     """Run what is missing, `repeats` draws per graph and number of labels, and return the table of micro F1."""
     table, rows = ResultTable(Path(out) / "few.csv"), []
     names = [*methods, *(["rect-plus before"] if before else [])]
-    for graph in GRAPHS:
-        try:
-            data = planted_roles() if graph == "planted-roles" else load_dataset(graph)
-        except UnseenError as error:
-            logger.warning("%s is left out: %s", graph, error)
-            continue
+    graphs = load_present(
+        GRAPHS, lambda name: planted_roles() if name == "planted-roles" else load_dataset(name)
+    )
+    for graph, data in graphs.items():
         for count in COUNTS:
             means = [f"{_mean(data, name, count, repeats, before, table):.3f}" for name in names]
             rows.append((graph, str(count), *means))

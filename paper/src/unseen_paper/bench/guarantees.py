@@ -81,17 +81,7 @@ CELLS = [
 
 
 def run(*, repeats: int = 100, methods: Sequence[str] | None = None, file: Path = FILE) -> list[Table]:
-    """Measure what is not in `file` yet and return the tables of all of it.
-
-    Parameters
-    ----------
-    repeats : int
-        Draws of each cell.
-    methods : sequence of str, optional
-        Which graphs; all when not given.
-    file : Path
-        Where draws are kept.
-    """
+    """Return the tables of `repeats` draws of each cell of the graphs, measured where `file` lacks them."""
     cells = [cell for cell in CELLS if methods is None or cell.graph in methods]
     load = cache(load_dataset)
     rows: dict[tuple[object, ...], Row] = {}

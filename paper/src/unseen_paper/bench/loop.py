@@ -25,7 +25,7 @@ from unseen.graph import Graph
 from unseen.ids import as_ids, match_ids
 from unseen.labels import CONFIRMED, Labels
 from unseen.splits import completely_imbalanced_split
-from unseen_paper.bench.draws import Row, kept_draws
+from unseen_paper.bench.draws import Row, cells_of, kept_draws
 from unseen_paper.bench.loop_app import LabelApp
 from unseen_paper.bench.report import Table
 
@@ -114,17 +114,7 @@ class Library:
 
 
 def run(*, repeats: int = 10, methods: Sequence[str] | None = None, file: Path = FILE) -> list[Table]:
-    """Measure what is not in `file` yet and return the table of all of it.
-
-    Parameters
-    ----------
-    repeats : int
-        Draws of each graph.
-    methods : sequence of str, optional
-        Which graphs; all when not given.
-    file : Path
-        Where draws are kept.
-    """
+    """Return the table of `repeats` draws of each graph (all, or `methods`), measured where `file` lacks them."""
     draws = [*itertools.product(CHOICES, range(FIRST_SEED, FIRST_SEED + repeats)), (APP, FIRST_SEED)]
     rows = kept_draws(methods or GRAPHS, draws, measure, KEYS, FIGURES, file, _with_texts)
     return [table(rows), app_table(rows)]
@@ -201,24 +191,20 @@ def needed(codes: np.ndarray[tuple[int], np.dtype[np.int64]], columns: Sequence[
 def table(rows: Sequence[Row]) -> Table:
     """Return the means over the draws of each graph."""
     lines = []
-    for graph in dict.fromkeys(str(row["graph"]) for row in rows):
-        value = {
-            (choice, name): np.array(
-                [float(str(row[name])) for row in rows if (row["graph"], row["choice"]) == (graph, choice)]
-            )
-            for choice, name in itertools.product(CHOICES, ("questions", "number", "accuracy"))
-        }
-        settled = [
-            float(str(row["settled"])) for row in rows if (row["graph"], row["choice"]) == (graph, "suggest")
-        ]
+    judged = [row for row in rows if row["choice"] in CHOICES]
+    figures = ("questions", "number", "accuracy")
+    cells = {key: value for key, _, value in cells_of(judged, ("graph", "choice"), figures)}
+    asked = [row for row in rows if row["choice"] == CHOICES[0]]
+    for (graph,), draws, value in cells_of(asked, ("graph",), ("settled",)):
+        own = [cells[graph, choice] for choice in CHOICES]
         lines.append(
             (
                 graph,
-                str(len(settled)),
-                *(f"{value[choice, 'questions'].mean():.1f}" for choice in CHOICES),
-                *(f"{np.mean(value[choice, 'number'] == 0):.2f}" for choice in CHOICES),
-                f"{np.median(settled):.0f}" if settled else "",
-                *(f"{value[choice, 'accuracy'].mean():.3f}" for choice in CHOICES),
+                str(len(draws)),
+                *(f"{each['questions'].mean():.1f}" for each in own),
+                *(f"{np.mean(each['number'] == 0):.2f}" for each in own),
+                f"{np.median(value['settled']):.0f}",
+                *(f"{each['accuracy'].mean():.3f}" for each in own),
             )
         )
     words = (
