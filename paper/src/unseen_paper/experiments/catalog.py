@@ -17,6 +17,7 @@ from unseen_paper.experiments.plan import (
     Run,
     as_params,
     f1_runs,
+    grid_runs,
     hidden_sets,
     numbered_sets,
 )
@@ -120,7 +121,7 @@ def _decline(choice: Choice) -> list[Run]:
                 one = pair[0] if (second - first) % 2 else pair[1]
                 sets.append((seed, ((), (one,), pair)[size]))
             methods = able(choice.methods or _known(["lshm", "gcn"]), labels)
-            runs += _grid(dataset, methods, choice.rates or RATES, sets)
+            runs += grid_runs(dataset, methods, choice.rates or RATES, sets)
     return runs
 
 
@@ -138,7 +139,7 @@ def _seen_classes(choice: Choice) -> list[Run]:
                 (seed, tuple(name for k, name in enumerate(labels.classes) if k in numbers))
                 for (seed, _), numbers in zip(starts, hidden, strict=True)
             ]
-            runs += _grid(dataset, able(methods, labels), choice.rates or [0.5], sets)
+            runs += grid_runs(dataset, able(methods, labels), choice.rates or [0.5], sets)
     return runs
 
 
@@ -169,7 +170,7 @@ def _balanced(choice: Choice) -> list[Run]:
     return [
         run
         for dataset in choice.datasets or DATASETS
-        for run in _grid(
+        for run in grid_runs(
             dataset,
             able(methods, labels_of(dataset)),
             choice.rates or RATES,
@@ -217,21 +218,6 @@ def _known(names: Iterable[str]) -> list[str]:
 def able(methods: Sequence[str], labels: Labels) -> list[str]:
     """Leave out the methods that take one label per node, where nodes have several."""
     return [name for name in methods if method_class(name)._traits.multilabel or not labels.is_multilabel]
-
-
-def _grid(
-    dataset: str,
-    methods: Sequence[str],
-    rates: Sequence[float],
-    sets: Sequence[tuple[int, tuple[str, ...]]],
-    params: dict[str, Any] | None = None,
-) -> list[Run]:
-    return [
-        Run(dataset, method, rate, seed, unseen, as_params(params or {}))
-        for seed, unseen in sets
-        for rate in rates
-        for method in methods
-    ]
 
 
 def _varied(choice: Choice, methods: Sequence[str], params: dict[str, Any]) -> list[Run]:

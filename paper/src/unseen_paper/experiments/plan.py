@@ -140,9 +140,20 @@ def f1_runs(
         numbered = numbered_sets(hidden_sets(dataset, labels), n_splits)
     else:  # random draws: fewer are the first of more
         numbered = list(enumerate(hidden_sets(dataset, labels, n_splits)))
+    return grid_runs(dataset, methods, rates, numbered, params)
+
+
+def grid_runs(
+    dataset: str,
+    methods: Sequence[str],
+    rates: Sequence[float],
+    sets: Sequence[tuple[int, tuple[str, ...]]],
+    params: Mapping[str, Any] | None = None,
+) -> list[Run]:
+    """Return a run for each set of hidden classes, label rate and method, in this order."""
     return [
         Run(dataset, method, rate, seed, unseen, as_params(params or {}))
-        for seed, unseen in numbered
+        for seed, unseen in sets
         for rate in rates
         for method in methods
     ]

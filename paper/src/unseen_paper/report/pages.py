@@ -105,9 +105,10 @@ def findings(folder: Path) -> str:
     rows = _paper_rows(folder)
     claims = {row["id"]: row for row in rows_of("claims", folder)}
     lines = [
-        _against_paper("RECT", [row for row in rows if row["method"] == "rect"]),
-        _against_paper("RECT-L", [row for row in rows if row["method"] == "rect-l"]),
-        _against_paper("RECT-N", [row for row in rows if row["method"] == "rect-n"]),
+        *(
+            _against_paper(TITLES[name], [row for row in rows if row["method"] == name])
+            for name in ("rect", "rect-l", "rect-n")
+        ),
         _against_paper("RSDNE and RSDNE\\*", [row for row in rows if row["method"].startswith("rsdne")]),
         _against_paper(
             "The ten baselines", [row for row in rows if not row["method"].startswith(("rect", "rsdne"))]
@@ -228,46 +229,21 @@ def pivot(name: str, folder: Path) -> str:
     rows = rows_of(name, folder)
     if name == "scalability":
         rows = [row for row in rows if not row["error"] and is_current(row["version"])]
-    texts = {(line(row), column(row)): cell(row) for row in rows}
+    texts = {(line.format(**row), column.format(**row)): cell.format(**row) for row in rows}
     if not texts:
         return "No results by the present rule and version yet."
     columns = dict.fromkeys(key for _, key in texts)
     lines = dict.fromkeys(key for key, _ in texts)
-    cells = [[str(each), *(texts.get((each, key), "") for key in columns)] for each in lines]
-    return render([heading, *map(str, columns)], cells, style="markdown")
+    cells = [[each, *(texts.get((each, key), "") for key in columns)] for each in lines]
+    return render([heading, *columns], cells, style="markdown")
 
 
-PIVOTS: dict[str, tuple[str, Callable[[Row], Any], Callable[[Row], Any], Callable[[Row], str]]] = {
-    "balanced": (
-        "micro F1 (draws)",
-        lambda row: row["method"],
-        lambda row: row["dataset"],
-        lambda row: f"{row['micro_f1']:.4f} ({row['n_splits']})",
-    ),
-    "dimension": (
-        "micro F1, columns:",
-        lambda row: row["method"],
-        lambda row: row["n_components"],
-        lambda row: f"{row['micro_f1']:.4f}",
-    ),
-    "alpha": (
-        "micro F1, alpha:",
-        lambda row: f"{row['method']}, {row['label_rate']:.0%}",
-        lambda row: row["alpha"],
-        lambda row: f"{row['micro_f1']:.4f}",
-    ),
-    "ablation": (
-        "micro / macro F1",
-        lambda row: row["params"],
-        lambda row: f"{row['label_rate']:.0%}",
-        lambda row: f"{row['micro_f1']:.4f} / {row['macro_f1']:.4f}",
-    ),
-    "scalability": (
-        "seconds, nodes:",
-        lambda row: f"{row['method']}, {row['device']}",
-        lambda row: row["n_nodes"],
-        lambda row: f"{row['seconds']:.1f}",
-    ),
+PIVOTS = {
+    "balanced": ("micro F1 (draws)", "{method}", "{dataset}", "{micro_f1:.4f} ({n_splits})"),
+    "dimension": ("micro F1, columns:", "{method}", "{n_components}", "{micro_f1:.4f}"),
+    "alpha": ("micro F1, alpha:", "{method}, {label_rate:.0%}", "{alpha}", "{micro_f1:.4f}"),
+    "ablation": ("micro / macro F1", "{params}", "{label_rate:.0%}", "{micro_f1:.4f} / {macro_f1:.4f}"),
+    "scalability": ("seconds, nodes:", "{method}, {device}", "{n_nodes}", "{seconds:.1f}"),
 }
 """Tables with a line for each method or setting: heading, and what of a row is on the line, in the column, the cell."""
 
