@@ -15,7 +15,6 @@ from unseen_paper.experiments.paper import DATASETS, MULTI, RATES, TITLES
 from unseen_paper.experiments.plan import (
     CLASSIFIERS,
     Run,
-    as_params,
     f1_runs,
     grid_runs,
     hidden_sets,
