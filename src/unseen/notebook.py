@@ -40,20 +40,18 @@ def html_table(title: str, columns: Mapping[str, Sequence[object]]) -> str:
     >>> html_table("Two", {"node": ["a", "<b>"], "score": [0.12345, None]})[-60:]
     '</td></tr><tr><td>&lt;b&gt;</td><td></td></tr></table></div>'
     """
-    head = "".join(f"<th>{escape(name.replace('_', ' '))}</th>" for name in columns)
     rows = list(zip(*columns.values(), strict=True))
-    body = "".join(
-        "<tr>"
-        + "".join(f"<td>{'' if cell is None else escape(_shorten(cell))}</td>" for cell in row)
-        + "</tr>"
+    lines = ["".join(f"<th>{escape(name.replace('_', ' '))}</th>" for name in columns)]
+    lines += (
+        "".join(f"<td>{'' if cell is None else escape(_shorten(cell))}</td>" for cell in row)
         for row in rows[:_MOST_LISTED]
     )
+    table = f"<table>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>" if rows else ""
     more = f"<p>{len(rows) - _MOST_LISTED} more</p>" if len(rows) > _MOST_LISTED else ""
-    table = f"<table><tr>{head}</tr>{body}</table>" if rows else ""
     return f'<div class="unseen"><p>{escape(title)}</p>{table}{more}</div>'
 
 
-def bars(heights: Mapping[str, float]) -> str:
+def _draw_bars(heights: Mapping[str, float]) -> str:
     """Return a bar for each name, the first dozen, as SVG."""
     first = list(heights.items())[:_MOST_ROWS]
     most = max((height for _, height in first), default=0) or 1
@@ -83,19 +81,21 @@ def _shorten(value: object) -> str:
     return text if len(text) <= 80 else text[:77] + "..."
 
 
-def _degrees(graph: Any) -> str:
+def _draw_degrees(graph: Any) -> str:
     degrees = np.diff(graph.adjacency.indptr)
     top = int(degrees.max(initial=0)).bit_length()
     counts = np.histogram(degrees, [0, *(2**k for k in range(top + 1))])[0].tolist()
     names = ["degree 0", *(f"degree {2**k}" + (f" to {2 ** (k + 1) - 1}" if k else "") for k in range(top))]
-    return bars(dict(zip(names, counts, strict=False)))
+    return _draw_bars(dict(zip(names, counts, strict=False)))
 
 
-def _classes(labels: Any) -> str:
-    return "" if labels is None else bars(dict(zip(labels.classes, labels.counts.tolist(), strict=True)))
+def _draw_classes(labels: Any) -> str:
+    return (
+        "" if labels is None else _draw_bars(dict(zip(labels.classes, labels.counts.tolist(), strict=True)))
+    )
 
 
-def _dots(embedding: Any) -> str:
+def _draw_points(embedding: Any) -> str:
     """Return some vectors in the plane in which they differ most."""
     n, width = embedding.shape
     if n < 2 or width < 2:
@@ -111,14 +111,14 @@ def _dots(embedding: Any) -> str:
 
 
 _PARTS: dict[str, tuple[tuple[str, ...], Callable[[Any], str]]] = {
-    "Graph": (("n_nodes", "n_edges", "n_self_loops", "node_ids", "feature_names"), _degrees),
-    "Labels": (("n_nodes", "classes", "is_multilabel"), _classes),
+    "Graph": (("n_nodes", "n_edges", "n_self_loops", "node_ids", "feature_names"), _draw_degrees),
+    "Labels": (("n_nodes", "classes", "is_multilabel"), _draw_classes),
     "Relation": (("name", "source_type", "target_type", "directed"), lambda _: ""),
-    "Embedding": (("shape", "method", "params", "node_ids"), _dots),
+    "Embedding": (("shape", "method", "params", "node_ids"), _draw_points),
     "Split": (("train", "test", "unseen", "seen_labels", "random_state"), lambda _: ""),
-    "Data": (("graph", "labels"), lambda data: _classes(data.labels)),
-    "Dataset": (("graph", "labels"), lambda data: _classes(data.labels)),
-    "Score": ((), lambda score: bars(score.per_class)),
-    "ScoreSummary": ((), lambda summary: bars(summary.per_class())),
+    "Data": (("graph", "labels"), lambda data: _draw_classes(data.labels)),
+    "Dataset": (("graph", "labels"), lambda data: _draw_classes(data.labels)),
+    "Score": ((), lambda score: _draw_bars(score.per_class)),
+    "ScoreSummary": ((), lambda summary: _draw_bars(summary.per_class())),
 }
 """The attributes that are shown of a value (of others: what they say to JSON), and its picture."""

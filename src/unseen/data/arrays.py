@@ -168,26 +168,23 @@ def ids_from_arrays(arrays: Arrays, file: File, n: int | None = None) -> IdArray
     """Return the ids among `arrays`, each once and none empty, or None where there are none."""
     texts = texts_from_arrays("ids", arrays, file.name)
     if texts is not None:
-        ids = as_ids(texts)
-        shape: tuple[int, ...] = ids.shape
+        values = np.array(texts, dtype=object)
     else:
         by_lower = {key.lower(): key for key in reversed(list(arrays))}
-        sure = {by_lower[name] for name in ID_KEYS[:_SURE_IDS] if name in by_lower}
-        keys = [by_lower[name] for name in ID_KEYS if name in by_lower]
-        key = next((key for key in keys if key in sure or arrays[key].shape == (n,)), None)
+        found = [(k < _SURE_IDS, by_lower[name]) for k, name in enumerate(ID_KEYS) if name in by_lower]
+        key = next((key for is_sure, key in found if is_sure or arrays[key].shape == (n,)), None)
         if key is None:
             return None
         values = arrays[key]
-        shape = values.shape
         if values.dtype.kind == "S":
             try:
                 values = np.char.decode(values, "utf-8")
             except UnicodeDecodeError:
                 msg = f"{file.name}: `{key}` is not UTF-8 text"
                 raise InputError(msg) from None
-        ids = as_ids(values.ravel(), what=f"ids of {file.name}")
-    if n is not None and shape != (n,):
-        msg = f"{file.name} has ids of shape {shape} for {n} rows"
+    ids = as_ids(values.ravel(), what=f"ids of {file.name}")
+    if n is not None and values.shape != (n,):
+        msg = f"{file.name} has ids of shape {values.shape} for {n} rows"
         raise InputError(msg)
     if ids.dtype != np.int64 and (ids == "").any():
         msg = f"{file.name} has an empty id in row {ids.tolist().index('')}"
