@@ -20,7 +20,7 @@ from unseen.data.sources import Source, find_file
 from unseen.data.tables import Table, float_values
 from unseen.discovery.guarantees import check_fdr
 from unseen.errors import InputError, counted, logger, unknown_name
-from unseen.ids import as_ids
+from unseen.ids import as_ids, match_ids
 from unseen.labels import RANDOM, Labels, class_name_problem
 
 if TYPE_CHECKING:
@@ -156,7 +156,15 @@ def read_nodes(path: Path) -> pa.Table:
 
 def predict_classes(labels: Labels, found: Discovery | None = None) -> pa.Table:
     """Return the table of :meth:`unseen.Discovery.predictions`; without `found` all nodes have a label."""
-    rows: dict[Any, tuple[str, float | None, str]] = {}
+
+    def rows(nodes: list[Any], classes: Any, probabilities: Any, statuses: Any) -> pa.Table:
+        columns = {"class": pa.array(classes, pa.string())}
+        columns["probability"] = pa.array(probabilities, pa.float64(), from_pandas=True)
+        return pa.table({"node": nodes, **columns, "status": pa.array(statuses, pa.string())})
+
+    given, place = labels.to_lists(), np.full(labels.n_nodes, -1)
+    names = ["|".join(classes) for classes in given.values()]
+    tables = [rows(list(given), names, np.ones(len(names)), ["labelled"] * len(names))]
     if found is not None:
         # with one labelled class and no estimate there is nothing that a probability could be based on
         has_estimate, has_probability = (
@@ -176,21 +184,19 @@ def predict_classes(labels: Labels, found: Discovery | None = None) -> pa.Table:
             )
         elif not selection:
             logger.warning("no candidates are reported. %s", selection.sentence)
-        for node, doubt in zip(found.nodes.to_pylist(), found.evidence["doubt"].to_pylist(), strict=True):
-            p = node["unseen_probability"]
-            if node["selected"] and node["group"] is not None:
-                rows[node["node"]] = (node["name"] or node["group"], p, "candidate")
-            else:
-                fits = (1 - p if has_estimate else 1.0) * (1 - doubt) if has_probability else None
-                rows[node["node"]] = (node["likely_class"], fits, "predicted")
-    rows |= {node: ("|".join(classes), 1.0, "labelled") for node, classes in labels.to_lists().items()}
-    nodes = labels.node_ids.tolist()
-    classes, probabilities, statuses = zip(*(rows[node] for node in nodes), strict=True)
-    kinds = {"class": (classes, pa.string()), "probability": (probabilities, pa.float64())}
-    kinds["status"] = (statuses, pa.string())
-    return pa.table(
-        {"node": nodes} | {name: pa.array(values, kind) for name, (values, kind) in kinds.items()}
-    )
+        p, doubt = found.nodes["unseen_probability"].to_numpy(), found.evidence["doubt"].to_numpy()
+        likely, group, name = (
+            found.nodes[key].to_numpy(zero_copy_only=False) for key in ("likely_class", "group", "name")
+        )
+        is_candidate = found.nodes["selected"].to_numpy() & (group != None)  # noqa: E711  # element by element
+        fits = (1 - p if has_estimate else 1.0) * (1 - doubt) if has_probability else np.full(len(p), np.nan)
+        classes = np.where(is_candidate, np.where(name.astype(bool), name, group), likely)
+        statuses = np.where(is_candidate, "candidate", "predicted")
+        nodes = found.nodes["node"].to_pylist()
+        tables.append(rows(nodes, classes, np.where(is_candidate, p, fits), statuses))
+        place[match_ids(as_ids(nodes), labels.node_ids)] = len(given) + np.arange(len(nodes))
+    place[labels.labelled] = np.arange(len(given))  # also those that were labelled afterwards
+    return pa.concat_tables(tables).take(place)
 
 
 def save_suggestions(suggestions: Sequence[Suggestion], path: AnyPath) -> None:

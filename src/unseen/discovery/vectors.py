@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from unseen.embedding import Embedding
+from unseen.engine.memory import return_memory
 from unseen.engine.run import Run, libraries_on_one_thread
 from unseen.engine.sparse import inverse
 from unseen.errors import InputError, logger, unknown_type
@@ -169,6 +170,7 @@ def make_space(embedding: Embedding, rng: np.random.Generator) -> Space:
         machine = k_means(vectors[rows], k, child_seed(rng), init="random", n_init=1, max_iter=50)
         clusters.append(machine.predict(vectors).astype(np.uint8))
     space.clusters = tuple(clusters)
+    return_memory()
     return space
 
 
@@ -192,6 +194,7 @@ def make_surroundings(graph: Graph, rng: np.random.Generator) -> Space:
         block = smoother.mean(block) if first else block
         np.divide(l2_rows(block), np.sqrt(np.float32(3)), out=table[:, first : first + width])
     table[:, -2:] = 0.3 * sizes
+    return_memory()
     return Space(table)
 
 
