@@ -30,6 +30,7 @@ from unseen.discovery.vectors import (
     encode_few,
     make_space,
     make_surroundings,
+    put_aside,
     source_of,
     uses_labels,
     vectors_of,
@@ -291,6 +292,8 @@ class Ranking:
         self.learns = self.is_learned and isinstance(source, Method)
         self.embedding = vectors_of(graph, labels, source)
         self.space, self.surroundings = make_space(self.embedding, rng), surroundings
+        if isinstance(source, Method):  # nothing reads the vectors before the end
+            self.embedding = source.embedding_ = put_aside(self.embedding)
         # several labels of a node let one class look like a part of another that has too few
         self.weights = None if labels.is_multilabel else label_weights(self.space, self.indicator)
         labelled = self.indicator.any(axis=1)

@@ -7,8 +7,11 @@ labels costs a few products of n x d.
 
 from __future__ import annotations
 
+import tempfile
 import warnings
+from dataclasses import replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,10 +20,11 @@ import scipy.sparse as sp
 from unseen.embedding import Embedding
 from unseen.engine.memory import return_memory
 from unseen.engine.run import Run, libraries_on_one_thread
+from unseen.engine.scratch import release_pages, scratch_zeros
 from unseen.engine.sparse import inverse
-from unseen.errors import InputError, logger, unknown_type
+from unseen.errors import InputError, OutputError, logger, unknown_type
 from unseen.graph import Graph
-from unseen.ids import Floats, Ints, Singles
+from unseen.ids import Floats, Ints, Singles, mapped_file
 from unseen.labels import Labels
 from unseen.linalg.normalize import encode_numbers, l2_rows
 from unseen.linalg.smoothing import GraphSmoother
@@ -170,8 +174,27 @@ def make_space(embedding: Embedding, rng: np.random.Generator) -> Space:
         machine = k_means(vectors[rows], k, child_seed(rng), init="random", n_init=1, max_iter=50)
         clusters.append(machine.predict(vectors).astype(np.uint8))
     space.clusters = tuple(clusters)
+    if not sp.issparse(embedding.vectors):
+        release_pages(embedding.vectors, 0, embedding.vectors.size)
     return_memory()
     return space
+
+
+def put_aside(embedding: Embedding) -> Embedding:
+    """Return the same vectors; large ones are in a file, where the system's folder for temporary files has room."""
+    if sp.issparse(embedding.vectors) or mapped_file(embedding.vectors) is not None:
+        return embedding
+    try:
+        stored = scratch_zeros(embedding.vectors.shape, Path(tempfile.gettempdir()))
+    except OutputError:
+        return embedding
+    if mapped_file(stored) is None:
+        return embedding
+    for rows in blocks(len(stored)):
+        stored[rows] = embedding.vectors[rows]
+        release_pages(stored, rows.start * stored.shape[1], min(rows.stop, len(stored)) * stored.shape[1])
+    stored.setflags(write=False)  # so that the embedding need not copy it
+    return replace(embedding, vectors=stored)
 
 
 def make_surroundings(graph: Graph, rng: np.random.Generator) -> Space:

@@ -30,7 +30,7 @@ from unseen.discovery.vectors import HUGE_COLUMNS
 from unseen.embedding import Embedding
 from unseen.engine.memory import estimate_peak, make_job
 from unseen.engine.run import Run
-from unseen.engine.scratch import blocks_of
+from unseen.engine.scratch import blocks_of, release_pages, scratch_zeros
 from unseen.errors import logger
 from unseen.evaluation import evaluate
 from unseen.graph import Graph
@@ -46,6 +46,7 @@ SIZES = (10_000, 100_000)
 RATE, MOST_LABELLED, HIDDEN = 0.02, 20_000, 4
 CLASSES, OWN_WORDS, OTHER_WORDS = 20, 20, 600
 SEARCHES = ("discover", "predict")
+ROWS = 100_000
 MOST_JUDGED = 200_000
 """Test nodes that are judged where vectors are on disk."""
 
@@ -168,8 +169,14 @@ def search(
     """Prepare what `unseen discover` or `unseen predict` do after reading."""
     source = None
     if vectors is not None:
-        columns = np.load(vectors, mmap_mode="r", allow_pickle=False)[:, :HUGE_COLUMNS]
-        source = Embedding(columns.astype(np.float32), data.graph.node_ids)
+        stored = np.load(vectors, mmap_mode="r", allow_pickle=False)
+        columns = scratch_zeros((len(stored), HUGE_COLUMNS), vectors.parent)
+        for first in range(0, len(stored), ROWS):
+            columns[first : first + ROWS] = stored[first : first + ROWS, :HUGE_COLUMNS]
+        release_pages(columns, 0, columns.size)
+        del stored
+        columns.setflags(write=False)
+        source = Embedding(columns, data.graph.node_ids)
 
     def work() -> Callable[[], list[float | None]]:
         found = discover(data.graph, split.seen_labels, method=source, random_state=0)
