@@ -11,7 +11,7 @@ from unseen_paper.bench import names as bench
 @pytest.mark.slow
 def test_named_classes_are_found_and_draws_are_kept(monkeypatch, tmp_path):
     data = unseen.planted_partition(300, 5, degree_within=10, words_of_class=6, random_state=0)
-    monkeypatch.setattr(bench, "load_dataset", lambda name: data)
+    monkeypatch.setattr(bench, "load_texts", lambda name: data)
     monkeypatch.setattr(bench, "HIDDEN", (1,))
     monkeypatch.setattr(bench, "description", lambda graph, name: name)
     file = tmp_path / "names.csv"

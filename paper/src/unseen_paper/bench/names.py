@@ -7,20 +7,17 @@ included. Every draw is a row of `names.csv` in the working folder; a second sta
 
 from __future__ import annotations
 
-import csv
-import os
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from unseen.data.datasets import Dataset, load_dataset
-from unseen.data.words import StaticEncoder, words_of
+from unseen.data.datasets import Dataset
+from unseen.data.words import StaticEncoder
 from unseen.discovery.discover import discover
 from unseen.discovery.names import find_stems, weigh_features
 from unseen.discovery.result import Discovery
@@ -32,6 +29,7 @@ from unseen.linalg.normalize import l1_rows
 from unseen.splits import completely_imbalanced_split
 from unseen_paper.bench.draws import Row, cells_of, kept_draws
 from unseen_paper.bench.report import Table
+from unseen_paper.data.folders import load_texts
 
 DEBIAN_SECTIONS = {
     "database": "Database servers and clients.",
@@ -91,18 +89,6 @@ def run(*, repeats: int = 20, methods: Sequence[str] | None = None, file: Path =
     """Return the table of `repeats` draws of each graph (all, or `methods`), measured where `file` lacks them."""
     draws = [(seed,) for seed in range(FIRST_SEED, FIRST_SEED + repeats)]
     return [table(kept_draws(methods or GRAPHS, draws, measure, ("seed",), FIGURES, file, load_texts))]
-
-
-def load_texts(name: str) -> Dataset:
-    """Return a data set; that of m10 with the words of its titles as features."""
-    data = load_dataset(name)
-    if name != "m10":
-        return data
-    with (Path(os.environ["UNSEEN_DATA"]) / name / "texts.csv").open(newline="", encoding="utf-8") as file:
-        texts = {int(row["node"]): row["text"] for row in csv.DictReader(file)}
-    listed = [texts.get(int(node), "") for node in data.graph.node_ids]
-    matrix, words = words_of(listed, "texts.csv")
-    return replace(data, graph=data.graph.with_features(matrix, words, listed))
 
 
 def make_encoder(graph: Graph) -> StaticEncoder:

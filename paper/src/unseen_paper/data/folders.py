@@ -6,6 +6,7 @@ Their files come in through :func:`unseen.read`, like any other file; then nodes
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
@@ -15,13 +16,15 @@ from typing import Any, cast
 import numpy as np
 import scipy.sparse as sp
 
-from unseen.data.datasets import Dataset
+from unseen.data.datasets import Dataset, load_dataset
 from unseen.data.read import read
 from unseen.data.sources import FEATURE_FILE, GRAPH_FILE, GROUP_FILE
-from unseen.errors import DatasetError
+from unseen.data.words import words_of
+from unseen.errors import DatasetError, InputError
 from unseen.graph import Graph
 from unseen.ids import IdArray
 from unseen.labels import Labels
+from unseen_paper.csv_files import read_csv
 
 _COUNTED = ("nodes", "edges", "classes")
 _NUMBER = re.compile("0|[1-9][0-9]{0,17}")  # as numbers are written, if they fit into 64 bits
@@ -111,6 +114,20 @@ def read_folder(folder: Path, counts: Counts | None = None) -> Dataset:
     graph = Graph(rows @ graph.adjacency @ rows.T, values, ids, feature_names or graph.feature_names)
     classes = classes or class_names or map(str, range(c))
     return Dataset(name, graph, Labels(rows @ labels.indicator @ columns.T, tuple(classes), graph.node_ids))
+
+
+def load_texts(name: str) -> Dataset:
+    """Return a data set; that of m10, papers from ten disciplines, with the words of its titles as features."""
+    path = Path(os.environ.get("UNSEEN_DATA", ".")) / name / "texts.csv"
+    if name != "m10":
+        return load_dataset(name)
+    if not path.exists():
+        msg = f"{path} does not exist; set UNSEEN_DATA to a folder with the data set m10"
+        raise InputError(msg)
+    data, texts = load_dataset(name), {row["node"]: row["text"] for row in read_csv(path, ("node", "text"))}
+    listed = [texts.get(str(node), "") for node in data.graph.node_ids]
+    matrix, words = words_of(listed, path.name)
+    return replace(data, graph=data.graph.with_features(matrix, words, listed))
 
 
 def _by_number(names: Sequence[str] | IdArray, stated: int | None) -> tuple[int, sp.csr_array, Any]:

@@ -1,14 +1,11 @@
 """Words of classes, and which words of hidden classes the seen ones have too (the paper's figure 3).
 
 The paper shows words of Citeseer, whose public files have no names of features. `debian` has them, and M10 has titles
-of papers from ten disciplines: a folder `m10` with ``graph.txt``, ``group.txt``, ``meta.json`` and ``texts.csv`` in the
-one that ``UNSEEN_DATA`` names.
+of papers from ten disciplines.
 """
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -21,6 +18,7 @@ from unseen.errors import InputError
 from unseen.graph import Graph
 from unseen.labels import Labels
 from unseen_paper.csv_files import write_csv
+from unseen_paper.data.folders import load_texts
 from unseen_paper.experiments.catalog import Choice
 from unseen_paper.experiments.plan import hidden_sets
 from unseen_paper.report.tables import render
@@ -44,7 +42,11 @@ def word_rows(datasets: Sequence[str] | None = None) -> list[Row]:
     """
     rows = []
     for dataset in datasets or DATASETS:
-        graph, labels = _m10() if dataset == "m10" else _named(dataset)
+        data = load_texts(dataset)
+        graph, labels = data.graph, data.labels
+        if graph.feature_names is None:
+            msg = f"the features of {dataset} have no names, so its classes have no words; try debian or m10"
+            raise InputError(msg)
         hidden = hidden_sets(dataset, labels, 1)[0]
         split = unseen.completely_imbalanced_split(
             labels, label_rate=LABEL_RATE, unseen=hidden, random_state=0
@@ -78,26 +80,6 @@ def _common_words(graph: Graph, seen: Labels) -> dict[str, str]:
     return {
         word: seen.classes[most[k]] for k, word in enumerate(graph.feature_names) if excess[most[k], k] > 0
     }
-
-
-def _named(dataset: str) -> tuple[Graph, Labels]:
-    data = unseen.load_dataset(dataset)
-    if data.graph.feature_names is None:
-        msg = f"the features of {dataset} have no names, so its classes have no words; try debian or m10"
-        raise InputError(msg)
-    return data.graph, data.labels
-
-
-def _m10() -> tuple[Graph, Labels]:
-    folder = Path(os.environ.get("UNSEEN_DATA", ".")) / "m10"
-    if not (folder / "texts.csv").exists():
-        msg = f"{folder / 'texts.csv'} does not exist; set UNSEEN_DATA to a folder with the data set m10"
-        raise InputError(msg)
-    data = unseen.read(folder / "graph.txt", labels=folder / "group.txt", text=folder / "texts.csv")
-    assert data.labels is not None
-    names = json.loads((folder / "meta.json").read_text(encoding="utf-8"))["class_names"]
-    classes = tuple(names[int(number)] for number in data.labels.classes)
-    return data.graph, Labels(data.labels.indicator, classes, data.labels.node_ids)
 
 
 def write_words(choice: Choice, out: Path, *, style: str = "text") -> tuple[list[Row], str]:
