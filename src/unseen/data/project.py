@@ -47,7 +47,7 @@ class Project:
 
     def place(self, key: str) -> str:
         """Return where a key or a table begins, for a message."""
-        start = re.search(rf"""^[ \t]*\[*[ \t]*["']?{re.escape(key)}\b""", self.text, re.MULTILINE)
+        start = re.search(rf"""^[ \t]*\[*[ \t]*["']?{re.escape(key)}(?![\w-])""", self.text, re.MULTILINE)
         return f"{self.path}, line {self.text.count(chr(10), 0, start.end()) + 1 if start else 1}"
 
 

@@ -79,7 +79,7 @@ def read_embedding(path: str | PathLike[str], *, header: bool | None = None) -> 
             "or put the ids of a projector file beside it (name.metadata.tsv)"
         )
         raise InputError(msg)
-    method, params = (reader.metadata.get(key, usual) for key, usual in (("method", ""), ("params", {})))
+    method, params = reader.metadata.get("method", ""), reader.metadata.get("params", {})
     if not isinstance(method, str) or not isinstance(params, dict):
         logger.warning(
             "%s: method and parameters in the file's metadata cannot be read and are left out", reader.name
