@@ -12,6 +12,7 @@ import pytest
 import unseen
 from unseen.data.labels_file import Answer, answer_table, answers_of, labels_of_answers
 from unseen.data.read import read_label_list
+from unseen.discovery.suggest import draw_questions
 from unseen.labels import Labels, Status
 
 N = 1000
@@ -234,16 +235,9 @@ def test_nodes_that_were_labelled_with_their_group_stay_in_the_pool(planted):
 
 def test_every_node_of_the_pool_is_drawn_equally_often():
     labels = replace(Labels.from_values(["x", *[None] * 9]), answers={1: "skipped"})
-    from unseen.discovery.suggest import draw_questions
-
     first = np.bincount([draw_questions(labels, 1, seed)[0].node for seed in range(4000)], minlength=10)
     assert first[:2].tolist() == [0, 0]
     assert np.abs(first[2:] - 500).max() < 4.5 * np.sqrt(500 * 7 / 8)
-
-
-def test_one_negative_number_of_random_questions_is_refused():
-    with pytest.raises(unseen.InputError, match="`random` must be an integer of at least 0"):
-        unseen.suggest([(0, 1)], None, random=-1)
 
 
 @pytest.mark.slow

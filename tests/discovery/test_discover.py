@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
-from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -19,49 +17,44 @@ def planted(**options):
     return unseen.planted_partition(**{"n_nodes": 300, "n_classes": 5, "random_state": 0, **options})
 
 
-def hidden(data, names, rate=0.3, seed=0):
-    return unseen.completely_imbalanced_split(
-        data.labels, label_rate=rate, unseen=names, random_state=seed
-    ).seen_labels
+def hidden(data, names, rate=0.3):
+    split = unseen.completely_imbalanced_split(data.labels, label_rate=rate, unseen=names, random_state=0)
+    return split.seen_labels
+
+
+def shuffle(graph, seed=1):
+    return graph.subgraph(np.random.default_rng(seed).permutation(graph.n_nodes))
 
 
 def test_planted_classes_are_found_and_named_by_their_words(case):
     assert case.truth.auroc > 0.97
     assert case.truth.ece < 0.1
     assert case.found.count.best == 2
-    assert case.truth.accuracy_unseen > 0.8
-    assert case.truth.accuracy_seen > 0.8
+    assert min(case.truth.accuracy_unseen, case.truth.accuracy_seen) > 0.8
     for group, name, _ in case.truth.matches:
         caption = next(c for c in case.found.classes if c.name == group).caption
         assert all(word.startswith(name + "_") for word in caption[:5])
 
 
-def test_the_table_has_the_unlabelled_nodes_in_order_and_nothing_else(case):
-    nodes = case.found.nodes
-    assert nodes.column_names == ["node", "unseen_probability", "likely_class", "group", "name", "selected"]
+def test_the_table_has_the_unlabelled_nodes_in_order_and_agrees_with_the_classes(case):
+    table = case.found.nodes
+    assert table.column_names == ["node", "unseen_probability", "likely_class", "group", "name", "selected"]
+    nodes, p, likely, groups, _, selected = (column.to_pylist() for column in table.columns)
     unlabelled = np.setdiff1d(np.arange(600), case.labels.labelled)
-    assert nodes.column("node").to_pylist() == case.data.graph.node_ids[unlabelled].tolist()
-    p = nodes.column("unseen_probability").to_numpy()
-    assert ((p >= 0) & (p <= 1)).all()
-    assert set(nodes.column("likely_class").to_pylist()) <= set(case.labels.classes)
-    grouped = [g is not None for g in nodes.column("group").to_pylist()]
-    assert grouped == nodes.column("selected").to_pylist()
-
-
-def test_found_classes_agree_with_the_table(case):
+    assert nodes == case.data.graph.node_ids[unlabelled].tolist()
+    assert all(0 <= each <= 1 for each in p)
+    assert set(likely) <= set(case.labels.classes)
+    assert [group is not None for group in groups] == selected
     sizes = [c.size for c in case.found.classes]
     assert sizes == sorted(sizes, reverse=True)
-    groups = case.found.nodes.column("group").to_pylist()
-    nodes = case.found.nodes.column("node").to_pylist()
     for found in case.found.classes:
-        assert found.size == len(found.members) == groups.count(found.name)
+        assert found.size == len(found.members)
         assert set(found.members) == {n for n, g in zip(nodes, groups, strict=True) if g == found.name}
         assert found.nearest_seen in case.labels.classes
         assert 0.5 < found.edge_ratio <= 1
         assert 0.5 < found.probability <= 1
-        assert (
-            len({case.data.labels.codes[node] for node in found.members[:10]}) == 1
-        )  # typical ones come first
+        typical = {case.data.labels.codes[node] for node in found.members[:10]}
+        assert len(typical) == 1
 
 
 def test_the_self_test_foretells_the_truth(case):
@@ -71,7 +64,6 @@ def test_the_self_test_foretells_the_truth(case):
     assert 0 <= test.ece < 0.15
     assert 0 <= test.brier < 0.15
     assert sum(b.n for b in test.bins) > 100
-    assert "left out in turn and recovered well" in test.verdict
 
 
 def test_the_coverage_counts_and_finds_nothing_to_worry_about(case):
@@ -85,15 +77,11 @@ def test_the_coverage_counts_and_finds_nothing_to_worry_about(case):
 
 
 def test_reasons_tell_new_from_known(case):
-    first = case.found.classes[0].members[0]
-    reasons = case.found.reasons(first)
+    reasons = case.found.reasons(case.found.classes[0].members[0])
     assert {r.part for r in reasons} == {"no_class_fits", "unlike_labelled", "neighbourhood"}
     assert all(r.rank > 0.7 for r in reasons)
     assert abs(reasons[0].rank - 0.5) >= abs(reasons[-1].rank - 0.5)
-    lowest = int(np.argmin(case.found.nodes.column("unseen_probability").to_numpy()))
-    known = case.found.reasons(case.found.nodes.column("node")[lowest].as_py())
-    assert "a labelled class fits it well" in " ".join(r.sentence for r in known)
-    with pytest.raises(unseen.InputError, match=r"is not among the \d+ unlabelled nodes"):
+    with pytest.raises(unseen.InputError, match="is not among the"):
         case.found.reasons(int(case.labels.labelled[0]))
 
 
@@ -104,14 +92,13 @@ def test_where_no_class_is_missing_little_is_found():
     assert found.coverage.expected_unseen < 0.1 * found.nodes.num_rows
 
 
-def test_a_graph_that_is_not_homophilous_is_told_of_and_not_smoothed():
-    rng = np.random.default_rng(0)
+def test_a_heterophilous_graph_is_not_smoothed():
     data = planted(n_nodes=400, n_classes=4, words_of_class=6, degree_within=0.2, degree_between=6)
-    found = unseen.discover(data.graph, hidden(data, ["c1"]), random_state=rng)
+    found = unseen.discover(data.graph, hidden(data, ["c1"]), random_state=np.random.default_rng(0))
     assert found.coverage.homophily < found.coverage.expected_homophily
     assert any("heterophilous" in w for w in found.coverage.warnings)
     assert found.embedding.params["steps"] == 0
-    assert found.evidence.column("no_class_fits").null_count == found.nodes.num_rows
+    assert found.evidence["no_class_fits"].null_count == found.nodes.num_rows
     assert compare(found, data.labels).auroc > 0.9
 
 
@@ -119,14 +106,11 @@ def test_what_is_linked_to_what_is_a_sign_where_linked_nodes_differ():
     # Classes go in a ring: nodes have the words of the next class and neighbours of the one after.
     rng = np.random.default_rng(0)
     codes = np.repeat(np.arange(4), 100)
-    edges = [
-        (i, int(rng.choice(np.flatnonzero(codes == (codes[i] + 1) % 4))))
-        for i in range(400)
-        for _ in range(4)
-    ]
+    rows = np.repeat(np.arange(400), 4)
+    others = [int(rng.choice(np.flatnonzero(codes == (codes[row] + 1) % 4))) for row in rows]
     words = np.eye(4)[rng.integers(4, size=400)]  # of no use by themselves
     words[:, 0] += codes % 2
-    graph = unseen.Graph.from_edges(*zip(*edges, strict=True), nodes=range(400), features=words)
+    graph = unseen.Graph.from_edges(rows, others, nodes=range(400), features=words)
     truth = unseen.Labels.from_values([f"c{codes[k]}" for k in graph.node_ids], graph.node_ids)
     labels = hidden(unseen.Dataset("ring", graph, truth), ["c1"], 0.4)
     result = unseen.discover(graph, labels, random_state=0)
@@ -136,27 +120,18 @@ def test_what_is_linked_to_what_is_a_sign_where_linked_nodes_differ():
 
 def test_without_features_captions_are_central_nodes():
     data = planted(n_nodes=400, degree_within=12, degree_between=1)
-    graph = unseen.Graph(data.graph.adjacency, node_ids=[f"n{k}" for k in range(400)])
-    labels = unseen.Labels(hidden(data, ["c2"]).indicator, ("c0", "c1", "c3", "c4"), graph.node_ids)
+    ids = [f"n{k}" for k in range(400)]
+    seen = hidden(data, ["c2"])
+    graph, labels = unseen.Graph(data.graph.adjacency, node_ids=ids), unseen.Labels(*_parts(seen), ids)
     found = unseen.discover(graph, labels, random_state=0)
     best = max(found.classes, key=lambda c: c.size)
     assert best.caption_kind == "central nodes"
     assert set(best.caption) <= set(best.members)
-    truth = unseen.Labels(data.labels.indicator, data.labels.classes, graph.node_ids)
-    assert compare(found, truth).auroc > 0.95
+    assert compare(found, unseen.Labels(*_parts(data.labels), ids)).auroc > 0.95
 
 
-def test_real_valued_features_are_told_by_their_differences():
-    rng = np.random.default_rng(0)
-    data = planted(n_nodes=300, n_classes=3)
-    codes = data.labels.codes
-    features = rng.normal(size=(300, 6)) * 0.3
-    features[np.arange(300), codes] += 2
-    graph = unseen.Graph(data.graph.adjacency, features, feature_names=[f"sensor {k}" for k in range(6)])
-    found = unseen.discover(graph, hidden(data, ["c1"]), random_state=0)
-    assert found.classes[0].caption_kind == "features"
-    assert found.classes[0].caption[0].startswith("sensor 1 ")
-    assert found.classes[0].caption[0].endswith(" (others 0.0)")
+def _parts(labels):
+    return labels.indicator, labels.classes
 
 
 def test_one_labelled_class_gives_a_ranking_and_no_numbers():
@@ -167,9 +142,8 @@ def test_one_labelled_class_gives_a_ranking_and_no_numbers():
     assert found.self_test.verdict in found.coverage.warnings
     text = " ".join(str(found).split())
     assert not re.search("[Aa]bout [0-9]|new-1|[0-9] missing class", text)
-    assert "Label at least 3 nodes of a second class" in text
-    p = found.nodes.column("unseen_probability").to_numpy()
-    first = found.nodes.column("node")[int(p.argmax())].as_py()
+    p = found.nodes["unseen_probability"].to_numpy()
+    first = found.nodes["node"][int(p.argmax())].as_py()
     assert f"{first} ({p.max():.2f})" in text
     report = found.to_json()
     assert (report["has_estimate"], report["count"], report["expected_unseen"]) == (False, None, None)
@@ -179,7 +153,6 @@ def test_one_labelled_class_gives_a_ranking_and_no_numbers():
 
 def test_print_shows_the_summary_and_repr_stays_short(case):
     assert str(case.found) == case.found.summary().rstrip()
-    assert repr(case.found).count("\n") == 0
     assert repr(case.found).startswith("Discovery(477 unlabelled nodes, candidate classes: new-1: ")
 
 
@@ -189,28 +162,21 @@ def test_notebooks_show_classes_with_texts():
     graph = data.graph.with_features(data.graph.features, texts=texts)
     found = unseen.discover(graph, hidden(data, ["c1"]), random_state=0)
     shown = found._repr_html_()
-    first = found.classes[0].members[0]
-    assert f"&lt;i&gt;about {first}&lt;/i&gt;" in shown
+    assert f"&lt;i&gt;about {found.classes[0].members[0]}&lt;/i&gt;" in shown
     assert "<i>" not in shown
     assert found.classes[0].caption[0] in shown
 
 
-@pytest.mark.parametrize("directed", [True, False])
-@pytest.mark.parametrize("signed", [True, False])
+@pytest.mark.parametrize(("directed", "signed"), [(True, True), (False, False)])
 def test_graphs_of_relations_with_few_features(directed, signed):
     data = planted(n_nodes=120, n_classes=3)
     upper = sp.triu(data.graph.adjacency, 1).tocsr()
-    if signed:
-        upper.data[:5] *= -1
+    upper.data[:5] *= -1 if signed else 1
     features = np.random.default_rng(0).normal(size=(120, 5)) + 2 * np.eye(3, 5)[data.labels.codes]
     relation = unseen.Relation("edge", None, None, upper, directed)
     graph = unseen.Graph.from_relations([relation], features=features)
-    assert (graph.is_directed, graph.is_signed) == (directed, signed)
     found = unseen.discover(graph, hidden(data, ["c1"]), random_state=0)
     assert compare(found, data.labels).auroc > 0.8
-    other = graph.with_features(features[:, :2], ["a", "b"])
-    assert (other.is_directed, other.feature_names) == (directed, ("a", "b"))
-    assert graph.with_features(None).features is None
 
 
 def test_a_small_discovery_has_nothing_to_say_about_columns(caplog):
@@ -223,8 +189,7 @@ def test_a_small_discovery_has_nothing_to_say_about_columns(caplog):
 
 def test_very_few_labels_work_and_are_told_of():
     data = planted(n_classes=4)
-    codes = data.labels.codes
-    rows = np.concatenate([np.flatnonzero(codes == k)[:2] for k in (0, 1)])
+    rows = np.concatenate([np.flatnonzero(data.labels.codes == k)[:2] for k in (0, 1)])
     found = unseen.discover(data.graph, data.labels.keep(rows, without=["c2", "c3"]), random_state=0)
     assert found.nodes.num_rows == 296
     assert any("Few nodes are labelled c0 (2), c1 (2)" in w for w in found.coverage.warnings)
@@ -237,11 +202,8 @@ def test_several_labels_a_node_work_with_a_warning():
     labels = unseen.Labels(indicator, data.labels.classes, data.graph.node_ids)
     seen = hidden(unseen.Dataset("x", data.graph, labels), ["c3"])
     found = unseen.discover(data.graph, seen, random_state=0)
-    assert any("several labels" in w for w in found.coverage.warnings)
-    assert (found.count.low, found.count.high) == (
-        0,
-        found.nodes.num_rows // 5,
-    )  # classes overlap: nothing is known
+    # classes overlap: nothing is known about their number
+    assert (found.count.low, found.count.high) == (0, found.nodes.num_rows // 5)
     assert "How many missing classes they form cannot be estimated." in " ".join(found.summary().split())
     truth = compare(found, labels)
     assert truth.auroc > 0.9
@@ -250,9 +212,7 @@ def test_several_labels_a_node_work_with_a_warning():
 
 def test_the_number_of_classes_is_open_where_the_test_failed():
     data = planted(n_nodes=400)
-    names = np.random.default_rng(0).permutation(
-        [f"c{k % 4}" for k in range(400)]
-    )  # classes that the graph lacks
+    names = [f"c{k % 4}" for k in np.random.default_rng(0).permutation(400)]  # classes that the graph lacks
     labels = unseen.Labels.from_values([*names[:200], *[None] * 200], data.graph.node_ids)
     found = unseen.discover(data.graph, labels, random_state=0)
     assert found.self_test.failed
@@ -261,10 +221,7 @@ def test_the_number_of_classes_is_open_where_the_test_failed():
 
 @pytest.mark.parametrize(
     ("rows", "message"),
-    [
-        (slice(None), "all 300 nodes have a label, so there is nothing to discover"),
-        ([], "there are no labels"),
-    ],
+    [(slice(None), "all 300 nodes have a label, so there is nothing"), ([], "there are no labels")],
 )
 def test_nothing_to_do_gets_a_sentence(rows, message):
     data = planted()
@@ -272,16 +229,22 @@ def test_nothing_to_do_gets_a_sentence(rows, message):
         unseen.discover(data.graph, data.labels.keep(np.arange(300)[rows]))
 
 
-def test_bad_arguments_get_a_sentence(case):
-    graph, labels = case.data.graph, case.labels
-    with pytest.raises(unseen.InputError, match="`method` must be a method's name, a method or an Embedding"):
-        unseen.discover(graph, labels, method=3)
-    with pytest.raises(unseen.InputError, match="`n_classes` must be None or an integer"):
-        unseen.discover(graph, labels, n_classes=-1)
-    with pytest.raises(unseen.InputError, match="`labels` must have one entry per node, got 3"):
-        unseen.discover(graph, 3)
-    with pytest.raises(unseen.InputError, match="unknown method 'rekt'"):
-        unseen.discover(graph, labels, method="rekt")
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"method": 3}, "`method` must be"),
+        ({"method": "rekt"}, "unknown method 'rekt'"),
+        ({"method": unseen.Embedding([[1.0]])}, "no vector for 599 of 600 nodes"),
+        ({"n_classes": -1}, "`n_classes` must be"),
+        ({"n_classes": True}, "`n_classes` must be"),
+        ({"labels": 3}, "`labels` must have"),
+        ({"rates": "often"}, "unknown choice of `rates`"),
+        ({"fdr": 0}, "`fdr` is a share"),
+    ],
+)
+def test_bad_arguments_get_a_sentence(case, options, message):
+    with pytest.raises(unseen.InputError, match=message):
+        unseen.discover(case.data.graph, **{"labels": case.labels, **options})
 
 
 @pytest.mark.slow
@@ -298,42 +261,22 @@ def test_vectors_of_any_tool_can_be_used(case):
     vectors = unseen.Embedding(own[shuffled], case.data.graph.node_ids[shuffled])
     found = unseen.discover(case.data.graph, case.labels, method=vectors, random_state=0)
     assert compare(found, case.data.labels).auroc > 0.99
-    with pytest.raises(unseen.InputError, match="no vector for 599 of 600 nodes"):
-        unseen.discover(case.data.graph, case.labels, method=unseen.Embedding([[1.0]]))
 
 
-@pytest.mark.slow
-def test_the_self_test_trains_again_without_the_class_it_hides(case):
-    class Spy(unseen.SmoothFeats):
-        """Says that it learns from labels, and notes which classes it was shown."""
-
-        _traits = replace(unseen.SmoothFeats._traits, uses_labels=True)
-        shown: ClassVar[list] = []  # copies share it
-
-        def _fit(self, graph, labels, run):
-            Spy.shown.append((labels.classes, len(labels.labelled)))
-            return super()._fit(graph, labels, run)
-
-    found = unseen.discover(
-        case.data.graph, case.labels, method=Spy(n_components=20, random_state=0), random_state=0
-    )
-    assert len(found.self_test.classes) == 4
-    first, *folds = Spy.shown
-    assert first[0] == case.labels.classes
-    assert [set(case.labels.classes) - set(classes) for classes, _ in folds] == [
-        {"c0"},
-        {"c2"},
-        {"c3"},
-        {"c5"},
-    ]
-    assert all(n < first[1] for _, n in folds)
+@pytest.mark.parametrize("method", ["rsdne", "vectors of rsdne"])
+def test_vectors_that_know_the_labels_have_no_error_rate(case, method):
+    vectors = np.eye(6)[case.data.labels.codes] + np.random.default_rng(0).normal(0, 0.5, (600, 6))
+    made = unseen.Embedding(vectors, case.data.graph.node_ids, "rsdne")
+    learned = made if method != "rsdne" else method
+    found = unseen.discover(case.data.graph, case.labels, method=learned, random_state=0)
+    assert "learned from labels" in found.guarantee.reason
+    assert any("looks better than it should" in w for w in found.coverage.warnings) == (learned is made)
 
 
 @pytest.mark.slow
 def test_the_bundled_graph_reaches_its_goal():
     data = unseen.load_dataset("debian")
-    labels = hidden(data, ["mail", "fonts", "sound"])
-    found = unseen.discover(data.graph, labels, random_state=0)
+    found = unseen.discover(data.graph, hidden(data, ["mail", "fonts", "sound"]), random_state=0)
     assert compare(found, data.labels).auroc > 0.96
     words = {word for c in found.classes for word in c.caption}
     assert words & {"mail", "font", "fonts", "audio", "music", "midi"}
@@ -347,37 +290,18 @@ def test_nothing_depends_on_the_order_of_nodes_and_classes(case, as_text):
         ids = [f"node {k}" for k in graph.node_ids]
         graph = unseen.Graph(graph.adjacency, graph.features, ids, graph.feature_names)
         labels = unseen.Labels(labels.indicator, labels.classes, ids)
-    rows = np.random.default_rng(1).permutation(graph.n_nodes)
-    shuffled = unseen.Graph(
-        graph.adjacency[rows][:, rows], graph.features[rows], graph.node_ids[rows], graph.feature_names
-    )
     before = unseen.discover(graph, labels, random_state=0)
-    none_of_it = sp.csr_array((graph.n_nodes, 1), dtype=bool)
-    columns = sp.hstack([none_of_it, labels.indicator[:, ::-1]])
+    columns = sp.hstack([sp.csr_array((graph.n_nodes, 1), dtype=bool), labels.indicator[:, ::-1]])
     turned = unseen.Labels(columns, ("a class without labels", *labels.classes[::-1]), labels.node_ids)
+    shuffled = shuffle(graph)
     after = unseen.discover(shuffled, turned, random_state=0)
     unlabelled = np.diff(labels.align_to(shuffled).indicator.indptr) == 0
-    assert after.nodes.column("node").to_pylist() == shuffled.node_ids[unlabelled].tolist()
+    assert after.nodes["node"].to_pylist() == shuffled.node_ids[unlabelled].tolist()
     assert after.embedding.node_ids.tolist() == shuffled.node_ids.tolist()
     assert after.nodes.sort_by("node").equals(before.nodes.sort_by("node"))
     assert after.evidence.sort_by("node").equals(before.evidence.sort_by("node"))
     assert (after.classes, after.count, after.self_test) == (before.classes, before.count, before.self_test)
     assert np.array_equal(after.embedding.rows(graph.node_ids), before.embedding.vectors)
-
-
-@pytest.mark.slow
-def test_suggestions_do_not_depend_on_the_order_of_the_nodes(case):
-    graph = case.data.graph
-    rows = np.random.default_rng(1).permutation(graph.n_nodes)
-    shuffled = unseen.Graph(
-        graph.adjacency[rows][:, rows], graph.features[rows], graph.node_ids[rows], graph.feature_names
-    )
-    unlabelled = unseen.Labels.from_values([None] * graph.n_nodes, graph.node_ids)
-    for labels in (case.labels, unlabelled):
-        before, after = (
-            unseen.suggest(each, labels, budget=12, random_state=0) for each in (graph, shuffled)
-        )
-        assert before == after
 
 
 @pytest.mark.slow

@@ -88,10 +88,7 @@ COUNTS = [
     (ClassCount(1, 0, 2), "They may form 1 missing class (between 0 and 2)."),  # the bound is 0
     (ClassCount(1, 1, 1), "They seem to form 1 missing class."),
     (ClassCount(2, 2, 3, proven=2), "Answers confirm 2 of them."),  # answers named two classes
-    (
-        ClassCount(2, 0, 200),
-        "How many missing classes they form cannot be estimated.",
-    ),  # nodes have several labels
+    (ClassCount(2, 0, 200), "How many missing classes they form cannot be estimated."),  # several labels
 ]
 
 
@@ -102,34 +99,35 @@ def test_the_number_of_classes(count, sentence):
 
 LISTS = [
     (
-        (3, 0.1, 2, HOLDS),
+        3,
+        0.1,
+        2,
+        HOLDS,
         "3 nodes are selected; lists like this are on average at most 10 % false, if your labels",
     ),
-    ((1, 0.05, 4, HOLDS), "1 node is selected; lists like this are"),
-    ((0, 0.1, 2, HOLDS), "Too few labels for a list at 10 %"),  # the bound is above 0
-    ((0, 0.05, 0, HOLDS), "No node is selected at 5 %: no class is missing, or there are too few labels"),
-    ((0, 0.1, None, FAILS), "No error rate: there is one labelled class."),
+    (1, 0.05, 4, HOLDS, "1 node is selected; lists like this are"),
+    (0, 0.1, 2, HOLDS, "Too few labels for a list at 10 %"),  # the bound is above 0
+    (0, 0.05, 0, HOLDS, "No node is selected at 5 %: no class is missing, or there are too few labels"),
+    (0, 0.1, None, FAILS, "No error rate: there is one labelled class."),
 ]
 
 
-@pytest.mark.parametrize(("arguments", "sentence"), LISTS)
-def test_lists(arguments, sentence):
-    assert describe_list(*arguments).startswith(sentence)
+@pytest.mark.parametrize(("n", "fdr", "at_least", "guarantee", "sentence"), LISTS)
+def test_lists(n, fdr, at_least, guarantee, sentence):
+    assert describe_list(n, fdr, at_least, guarantee).startswith(sentence)
 
 
-@pytest.mark.parametrize(
-    ("nodes", "sentence"),
-    [
-        (
-            NewNodes(9.0, 9.0, 5, HOLDS),
-            "At least 5 nodes belong to classes without a label (95 % sure, if your",
-        ),
-        (NewNodes(9.0, 9.0, 1, HOLDS), "At least 1 node belongs"),
-        (NewNodes(None, None, None, FAILS), "No error rate: there is one labelled class."),
-    ],
-)
-def test_bounds(nodes, sentence):
-    assert nodes.sentence.startswith(sentence)
+BOUNDS = [
+    (5, HOLDS, "At least 5 nodes belong to classes without a label (95 % sure, if your labels were drawn"),
+    (1, HOLDS, "At least 1 node belongs"),
+    (None, FAILS, "No error rate: there is one labelled class."),
+]
+
+
+@pytest.mark.parametrize(("at_least", "guarantee", "sentence"), BOUNDS)
+def test_bounds(at_least, guarantee, sentence):
+    assert NewNodes(9.0, 9.0, at_least, guarantee).sentence.startswith(sentence)
+    assert HOLDS.sentence == f"Error rates hold if {SAME_RATE}."
 
 
 def test_a_range_is_given_where_hard_classes_make_a_difference(case):
@@ -180,22 +178,20 @@ def test_groups_without_an_error_rate_are_marked(case):
 
 def test_random_answers_are_summed_up(case):
     labels = case.found.labels
-    asked = [node for node in labels.node_ids.tolist() if node not in set(labels.labelled.tolist())][:10]
-    questions = [
-        Suggestion(node, "", 0.5, None, None, drawn="random", pool=400 - k) for k, node in enumerate(asked)
-    ]
+    asked = np.setdiff1d(labels.node_ids, labels.labelled)[:10].tolist()
+    random = {"drawn": "random", "pool": 400}
+    questions = [Suggestion(node, "", 0.5, None, None, **random) for node in asked]
     old = replace(case.found, labels=labels.with_answers(questions, ["c0"] * 10))
     assert "(10 random answers, 0 with a new class)." in " ".join(certificate_sentences(old))
-    assert "Good-Turing" not in " ".join(certificate_sentences(old))
+    assert len(certificate_sentences(old)) == 1
     found = replace(case.found, labels=labels.with_answers(questions, ["c1", *["c0"] * 9]))
-    sentence = certificate_sentences(found)[1]
-    assert sentence == (
+    first, second = certificate_sentences(found)
+    assert first == f"{found.certificate.sentence} (10 random answers, 1 with a new class)."
+    assert second == (
         "They suggest that about 10.0 % of the nodes without a label belong to classes without one (Good-Turing), in "
         "at least 1 more class (Chao's lower bound)."
     )
-    assert f"{found.certificate.sentence} (10 random answers, 1 with a new class)." in " ".join(
-        str(found).split()
-    )
+    assert first in " ".join(str(found).split())
     assert found.to_json()["certificate"] == found.certificate.to_dict()
     assert certificate_sentences(case.found) == []
     assert case.found.to_json()["certificate"] is None
@@ -228,37 +224,19 @@ MIXED, HOMOPHILOUS = Homophily(0.2, 0.5, 90), Homophily(0.9, 0.5, 90)
 GOOD = judge(recover(0.95, 0.95), ("a", "b"), np.full(2, 100))
 POOR = judge(recover(0.6, 0.6), ("a", "b"), np.full(2, 100))
 UNKNOWN_CLASS = Labels(
-    np.c_[LABELS.indicator.toarray(), np.zeros(5, dtype=bool)],
-    ("a", "b", "ghost"),
-    GRAPH.node_ids,
+    np.c_[LABELS.indicator.toarray(), np.zeros(5, bool)], ["a", "b", "ghost"], GRAPH.node_ids
 )
 SEVERAL = Labels.from_values([["a", "b"], "a", "b", None, None], GRAPH.node_ids)
+UNTOLD = Homophily(None, None, 0)
+NO_TEST = judge([], ("a",), np.array([2]))
 WARNINGS = [
     (LABELS, HOMOPHILOUS, True, GOOD, "The labels are concentrated in one region"),
-    (LABELS, Homophily(None, None, 0), False, GOOD, "Too few edges (0) join two labelled nodes"),
-    (
-        LABELS,
-        Homophily(None, None, 0),
-        False,
-        GOOD,
-        "the leave-one-class-out test decided whether neighbours are",
-    ),
-    (
-        LABELS,
-        Homophily(None, None, 0),
-        False,
-        judge([], ("a",), np.array([2])),
-        "a class; neighbours are used",
-    ),
+    (LABELS, UNTOLD, False, GOOD, "Too few edges (0) join two labelled nodes"),
+    (LABELS, UNTOLD, False, GOOD, "the leave-one-class-out test decided whether neighbours are"),
+    (LABELS, UNTOLD, False, NO_TEST, "a class; neighbours are used"),
     (LABELS, MIXED, False, GOOD, "the graph is heterophilous, so neighbours are not used"),
     (LABELS, HOMOPHILOUS, False, POOR, "recovered poorly"),
-    (
-        UNKNOWN_CLASS,
-        HOMOPHILOUS,
-        False,
-        GOOD,
-        "No node is labelled ghost, so nothing is learned about it; describe",
-    ),
+    (UNKNOWN_CLASS, HOMOPHILOUS, False, GOOD, "No node is labelled ghost, so nothing is learned about it"),
     (
         LABELS,
         HOMOPHILOUS,
@@ -277,7 +255,21 @@ def test_warnings_come_where_they_are_true(labels, homophily, is_concentrated, t
     ranking = SimpleNamespace(homophily=homophily, is_concentrated=is_concentrated, **usual)
     given = make_coverage(GRAPH, labels, ranking, (1.0, 1.0), test).warnings
     assert any(sentence in warning for warning in given)
+
+
+def test_no_warning_comes_where_none_is_true():
     plenty = Labels.from_values(["a"] * 5 + ["b"] * 5 + [None])
-    graph = Graph.from_edges(range(10), range(1, 11))
+    usual = {"reach": 0.5, "is_learned": False, "learns": False}
     ranking = SimpleNamespace(homophily=HOMOPHILOUS, is_concentrated=False, **usual)
+    graph = Graph.from_edges(range(10), range(1, 11))
     assert make_coverage(graph, plenty, ranking, (1.0, 1.0), GOOD).warnings == ()
+
+
+def test_the_summary_fits_a_terminal_and_says_where_another_number_of_groups_was_asked_for(case):
+    text = case.found.summary()
+    assert max(len(line) for line in text.splitlines()) <= 100
+    assert "They seem to form 2 missing classes" in text
+    assert "sorted into" not in text
+    assert all(f"{c.name}: {c.size} nodes" in text for c in case.found.classes)
+    other = replace(case.found, classes=case.found.classes[:1])
+    assert "They are sorted into 1 candidate class." in " ".join(other.summary().split())

@@ -56,32 +56,31 @@ def test_types_that_are_not_there() -> None:
         unseen.discover(plain, unseen.Labels.from_values(["x", None], plain.node_ids), target="author")
 
 
-def written(graph: unseen.Graph, labels: unseen.Labels, tmp_path: Path) -> list[Any]:
+@pytest.fixture
+def files(tmp_path: Path) -> list[Any]:
     """Write the graph, and return the arguments that read it."""
-    coo = graph.relations[0].matrix.tocoo()
-    ids = graph.node_ids
-    lines = [f"{ids[i]},{ids[j]}\n" for i, j in zip(coo.row, coo.col, strict=True)]
-    (tmp_path / "edges.csv").write_text("src,dst\n" + "".join(lines))
-    assert graph.node_types is not None
-    types = zip(ids, graph.node_types, strict=True)
-    (tmp_path / "nodes.csv").write_text("node,type\n" + "".join(f"{a},{b}\n" for a, b in types))
-    rows = [f"{ids[k]},{labels.classes[labels.codes[k]]}\n" for k in labels.labelled]
-    (tmp_path / "labels.csv").write_text("node,label\n" + "".join(rows))
-    return [tmp_path / "edges.csv", "--nodes", tmp_path / "nodes.csv", "--labels", tmp_path / "labels.csv"]
-
-
-def test_the_command_takes_a_target(cli: Any, tmp_path: Path) -> None:
     graph, labels, _ = library()
-    files = written(graph, labels, tmp_path)
+    ids, types, coo = graph.node_ids, graph.node_types, graph.relations[0].matrix.tocoo()
+    assert types is not None
+    rows = {
+        "edges": ["src,dst", *(f"{ids[i]},{ids[j]}" for i, j in zip(coo.row, coo.col, strict=True))],
+        "nodes": ["node,type", *map(",".join, zip(ids, types, strict=True))],
+        "labels": ["node,label", *(f"{ids[k]},{labels.classes[labels.codes[k]]}" for k in labels.labelled)],
+    }
+    for name, lines in rows.items():
+        (tmp_path / f"{name}.csv").write_text("\n".join(lines) + "\n")
+    edges, nodes, given = (tmp_path / f"{name}.csv" for name in rows)
+    return [edges, "--nodes", nodes, "--labels", given]
+
+
+def test_the_command_takes_a_target(cli: Any, files: list[Any]) -> None:
     ran = cli("suggest", *files, "--target", "author", "--budget", "2", "--json")
     assert ran.code == 0
     assert all(each["node"].startswith("a") for each in json.loads(ran.out)["suggestions"])
 
 
 @pytest.mark.slow
-def test_the_page_draws_the_type_that_has_labels(cli: Any, tmp_path: Path) -> None:
-    graph, labels, _ = library()
-    files = written(graph, labels, tmp_path)
+def test_the_page_draws_the_type_that_has_labels(cli: Any, files: list[Any], tmp_path: Path) -> None:
     ran = cli("explore", *files, "-o", tmp_path / "page.html", "--json")
     assert ran.code == 0
     assert json.loads(ran.out)["nodes"] == 90

@@ -26,13 +26,14 @@ from unseen.discovery.guarantees import (
     has_full_class,
     make_error_rates,
 )
-from unseen.discovery.names import add_support, match_names, weigh_features
+from unseen.discovery.names import add_support, match_names
 from unseen.discovery.questions import fine_questions
 from unseen.discovery.ranking import SHARPNESS, OnStep, Ranking, class_means, nearest_classes, rank_nodes
 from unseen.discovery.result import CERTAIN, EVIDENCE, Discovery, texts_of
 from unseen.discovery.summary import make_coverage, top_nodes
 from unseen.discovery.validation import USUAL_SHARE, judge, learn_slope, match_share, probabilities
 from unseen.discovery.vectors import Space, searched
+from unseen.discovery.words import weigh_features
 from unseen.embedding import Embedding
 from unseen.engine.run import libraries_on_one_thread
 from unseen.errors import InputError, counted, logger, unknown_name

@@ -25,8 +25,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.special import gammaln
 
-from unseen.discovery.captions import caption
 from unseen.discovery.vectors import Space, blocks, k_means
+from unseen.discovery.words import caption
 from unseen.errors import counted
 from unseen.graph import Graph
 from unseen.ids import Floats, Ints, Singles, as_ids, match_ids

@@ -19,9 +19,9 @@ import scipy.sparse as sp
 from unseen.data.datasets import Dataset
 from unseen.data.words import StaticEncoder
 from unseen.discovery.discover import discover
-from unseen.discovery.names import find_stems, weigh_features
 from unseen.discovery.result import Discovery
 from unseen.discovery.truth import compare
+from unseen.discovery.words import find_stems, weigh_features
 from unseen.errors import InputError
 from unseen.graph import Graph
 from unseen.ids import as_ids, match_ids

@@ -1,18 +1,25 @@
-"""What a group of nodes is about: the columns of the features in which it differs most, or its most central nodes."""
+"""What the names of features say: what a group of nodes is about, and which features the name of a class means.
+
+The words of a name and its description are looked for among the names of the features; rare words count more. Where no
+feature has them, an encoder says how much the name of each feature means the same.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.stats import norm
 
+from unseen.data.words import encode_texts
+from unseen.errors import InputError, logger
 from unseen.graph import Graph
 from unseen.ids import Floats, Ints, Mask
-from unseen.linalg.normalize import are_measured
+from unseen.labels import Labels
+from unseen.linalg.normalize import are_measured, l2_rows
 
 
 def caption(graph: Graph, rows: Ints) -> tuple[tuple[str, ...], str]:
@@ -121,3 +128,84 @@ def _compare(inside: float, outside: float, is_binary: bool) -> str:
 
 def _mean(features: Any) -> Floats:
     return np.asarray(features.mean(axis=0, dtype=np.float64)).ravel()
+
+
+def weigh_features(
+    names: Mapping[str, str], graph: Graph, labels: Labels, encoder: Any = None
+) -> dict[str, Floats]:
+    """Return the weight of every feature for each name; an `InputError` says which name cannot be used, and why."""
+    if not isinstance(names, Mapping):
+        msg = f"`names` must map names of classes to descriptions, got {type(names).__name__}"
+        raise InputError(msg)
+    if graph.feature_names is None:
+        msg = "classes can be known by name only where features have names; the graph's features have none"
+        raise InputError(msg)
+    labelled = {name for name, count in zip(labels.classes, labels.counts, strict=True) if count}
+    # each feature as a vector of the words of its name, which count by their idf over the nodes
+    stems = [sorted(find_stems(str(feature))) for feature in graph.feature_names]
+    vocabulary = {word: k for k, word in enumerate(dict.fromkeys(word for words in stems for word in words))}
+    columns = [vocabulary[word] for words in stems for word in words]
+    rows, shape = np.repeat(np.arange(len(stems)), [*map(len, stems)]), (len(stems), len(vocabulary))
+    phrases = sp.csr_array((np.ones(len(rows)), (rows, columns)), shape)
+    has_word = sp.csr_array(sp.csr_array(graph.features) != 0, dtype=np.float64) @ phrases > 0
+    idf = np.log(graph.n_nodes / np.maximum(has_word.sum(axis=0), 1))
+    phrases = l2_rows(sp.csr_array(phrases.multiply(idf[None, :])))
+    weights: dict[str, Floats] = {}
+    for name, description in names.items():
+        if name in labelled:
+            msg = f"the name {name!r} is that of a labelled class already; leave it out"
+            raise InputError(msg)
+        if not str(name).strip():
+            msg = "a name of a class is empty; write NAME: DESCRIPTION"
+            raise InputError(msg)
+        own, others = find_stems(str(name)), find_stems(str(description or ""))
+        strength = np.zeros(len(vocabulary))
+        for words, times in ((others, 1.0), (own, 4.0)):  # words of the name count more
+            strength[[vocabulary[word] for word in words if word in vocabulary]] = times
+        missing = [word for word in others - vocabulary.keys() if len(word) > 3]
+        is_known = own & vocabulary.keys() or len(missing) <= max(1, len(others - set(missing)) / 2)
+        if strength.any() and is_known:
+            weights[str(name)] = phrases @ (strength * idf)
+        elif encoder is not None:
+            weights[str(name)] = _compare_meaning(f"{name} {description or ''}".strip(), graph, encoder)
+        elif strength.any():
+            few = "the features have no word of the name %r, and few of its description: absent"
+            logger.warning(few, name)
+            weights[str(name)] = np.zeros(len(stems))
+        else:
+            msg = (
+                f"no word of the name {name!r} or its description is among the features; describe it in their words, "
+                "or give an `encoder`, which knows what words mean"
+            )
+            raise InputError(msg)
+    return weights
+
+
+def _compare_meaning(text: str, graph: Graph, encoder: Any) -> Floats:
+    """Return how much the name of each feature means what a text says, 0 for all but the nearest hundred.
+
+    With the nearest ten, classes of short titles are not found.
+    """
+    features = [re.sub(r"[^\w]+|_", " ", str(feature)) for feature in graph.feature_names or ()]
+    vectors = encode_texts(encoder, [text, *features]).astype(np.float64)
+    known: Mask = np.asarray(vectors.any(axis=1))
+    if not known[0]:
+        msg = f"the encoder knows no word of the name {text!r}; describe it in other words"
+        raise InputError(msg)
+    vectors[known] -= vectors[known].mean(axis=0)  # what all words have in common means nothing
+    cosine = np.where(known[1:], l2_rows(vectors[1:]) @ l2_rows(vectors[:1])[0], 0.0)
+    least = max(0.0, float(np.sort(cosine)[-100:].min()))
+    return np.asarray(np.where(cosine >= least, cosine**2, 0.0))
+
+
+def find_stems(text: str) -> set[str]:
+    """Return the words of a text without the endings that do not change what it is about.
+
+    Examples
+    --------
+    >>> sorted(find_stems("editors, editing; databases of a utility, utilities"))
+    ['a', 'databas', 'edit', 'of', 'utiliti']
+    """
+    words = (re.sub(r"(?<=..[^sui])s$", "", word) for word in re.findall(r"[^\W_]+", text.lower()))
+    words = (re.sub(r"(?<=...)(ing|er|or)$", "", word) for word in words)
+    return {re.sub(r"(?<=...)y$", "i", re.sub(r"(?<=...)e$", "", word)) for word in words}
