@@ -38,11 +38,11 @@ def some_keys(n: int) -> np.ndarray:
 def test_a_gpu_draws_the_bits_of_the_processor() -> None:
     keys = some_keys(300)
     here = Draws(keys, CPU, 3)
-    expected = here.bits(7), here.keep(9, 0.3)[0], here.shuffle(), here.uniform(40)
+    expected = here.bits(7), here.keep(9, 0.3)[0], here.uniform(40)
     with PretendGPU():
         gpu = torch.device("cuda:0")
         there = Draws(keys, gpu, 3)
-        found = there.bits(7), there.keep(9, 0.3)[0], there.shuffle(), there.uniform(40)
+        found = there.bits(7), there.keep(9, 0.3)[0], there.uniform(40)
         assert all(tensor.is_cuda for tensor in found)
         copies = [tensor.cpu() for tensor in found]
     for ours, theirs in zip(expected, copies, strict=True):
@@ -66,17 +66,6 @@ def test_no_draw_of_an_epoch_leaves_the_processor(monkeypatch: pytest.MonkeyPatc
                 method.fit(data.graph, data.labels)
             copies.append(gpu.copies)
         assert copies[0] == copies[1], name
-
-
-def test_shuffling_is_a_permutation_of_keys_whatever_their_order() -> None:
-    keys = some_keys(90)
-    order = np.random.default_rng(1).permutation(90)
-    here, there = Draws(keys, CPU, None), Draws(keys[order], CPU, None)
-    first, other = here.shuffle().numpy(), there.shuffle().numpy()
-    assert sorted(first.tolist()) == list(range(90))
-    assert (first == here.shuffle().numpy()).mean() < 0.2
-    assert (first == np.arange(90)).mean() < 0.2
-    np.testing.assert_array_equal(keys[order][other], keys[first][order])
 
 
 def test_steps_follow_the_weights():

@@ -7,10 +7,12 @@ import math
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import torch
 
 import unseen
 from unseen.engine.run import Run
-from unseen_paper.methods.dgi import DGI
+from unseen.methods.neural.draws import Draws
+from unseen_paper.methods.dgi import DGI, SIGN, shuffle
 
 
 def planted(n: int = 90, *, seed: int = 0) -> unseen.Graph:
@@ -84,3 +86,13 @@ def test_a_larger_graph_is_embedded_without_training() -> None:
 def test_a_graph_where_shuffling_changes_nothing_ends_soon() -> None:
     graph = unseen.Graph(sp.csr_array((1, 1)), np.ones((1, 3)))
     assert len(DGI(n_components=2, random_state=0).fit(graph).loss_history_) < 2000
+
+
+def test_shuffling_is_a_permutation_of_keys_whatever_their_order() -> None:
+    keys = np.random.default_rng(0).integers(2**64, size=90, dtype=np.uint64)
+    order = np.random.default_rng(1).permutation(90)
+    here, there = (Draws(k, torch.device("cpu"), None) for k in (keys, keys[order]))
+    first, other = (shuffle(draws, torch.argsort(draws.keys ^ SIGN)).numpy() for draws in (here, there))
+    assert sorted(first.tolist()) == list(range(90))
+    assert (first == np.arange(90)).mean() < 0.2
+    np.testing.assert_array_equal(keys[order][other], keys[first][order])

@@ -28,7 +28,7 @@ from unseen.engine.run import Run
 from unseen.ids import Keys
 from unseen.methods.neural import torch
 from unseen.methods.neural.draws import Draws
-from unseen.methods.neural.gcn import GCN, Inputs, NetworkFeatures, Targets
+from unseen.methods.neural.gcn import GCN, Inputs, NetworkFeatures, Targets, entry_keys
 from unseen.methods.neural.tensors import SparseProduct
 from unseen.methods.vocabulary import Epochs, Steps, Teleport, WeightDecay
 from unseen_paper.methods.stopping import EarlyStopping
@@ -68,7 +68,7 @@ class APPNP(GCN):
     weight_decay: WeightDecay = 5e-3
     epochs: Epochs = 10_000
 
-    def _learn(self, inputs: Inputs, targets: Targets, run: Run, **_: Any) -> None:
+    def _learn(self, inputs: Inputs, targets: Targets, run: Run, *_: Any, **__: Any) -> None:
         """Train on most of the targets, and stop by the others."""
         first, second = self.network_
         training, validation = hold_out(targets, self.validation_share, inputs.keys)
@@ -87,7 +87,12 @@ class APPNP(GCN):
                 stopping.see(float(validation.loss(scores)) + norm, accuracy)
             return loss + norm
 
-        super()._learn(inputs, training, run, report=report, stop=lambda: stopping.over)
+        of_edges = Draws(entry_keys(inputs.ahat, inputs.keys, inputs.keys), first.device, 3)
+
+        def spread(start: torch.Tensor) -> torch.Tensor:
+            return thinned_spread(start, inputs.ahat, self.steps, self.teleport, self.dropout, of_edges)
+
+        super()._learn(inputs, training, run, spread, report=report, stop=lambda: stopping.over)
         stopping.restore()
 
     def _needed(self, inputs: Inputs, targets: Targets) -> tuple[Inputs, Targets]:
@@ -95,9 +100,6 @@ class APPNP(GCN):
 
     def _hidden(self, x: NetworkFeatures, inputs: Inputs) -> torch.Tensor:  # noqa: ARG002
         return torch.relu(x @ self.network_[0])
-
-    def _scores(self, start: torch.Tensor, inputs: Inputs, of_edges: Draws) -> torch.Tensor:
-        return thinned_spread(start, inputs.ahat, self.steps, self.teleport, self.dropout, of_edges)
 
     def _spread(self, start: torch.Tensor, inputs: Inputs) -> torch.Tensor:
         """Return what `start` has become after all steps, without dropout."""

@@ -31,6 +31,9 @@ from unseen.methods.vocabulary import LearningRate
 from unseen_paper.methods.stopping import EarlyStopping
 from unseen_paper.methods.vocabulary import Patience
 
+SIGN = -(2**63)
+"""Flips the sign, so that signed numbers have the order of their unsigned bits."""
+
 
 class DGI(NetworkMethod):
     """One graph convolution trained to tell the graph from a shuffled one; no labels.
@@ -65,10 +68,14 @@ class DGI(NetworkMethod):
         stopping = EarlyStopping(self.network_, self.patience)
         softplus = torch.nn.functional.softplus
         draws = Draws(inputs.keys, weight.device, use=None)
+        ranked = torch.argsort(draws.keys ^ SIGN)
 
         def evaluate() -> torch.Tensor:
             xw = inputs.x @ self.network_[0]
-            z, other = self._layer(xw, inputs), self._layer(xw.index_select(0, draws.shuffle()), inputs)
+            z, other = (
+                self._layer(xw, inputs),
+                self._layer(xw.index_select(0, shuffle(draws, ranked)), inputs),
+            )
             direction = form @ z.mean(dim=0).sigmoid()
             return softplus(-(z @ direction)).mean() + softplus(other @ direction).mean()
 
@@ -91,3 +98,10 @@ class DGI(NetworkMethod):
 
     def _vectors(self, inputs: Inputs) -> torch.Tensor:
         return self._layer(inputs.x @ self.network_[0], inputs)
+
+
+def shuffle(draws: Draws, ranked: torch.Tensor) -> torch.Tensor:
+    """Return whose row every key gets: a permutation of keys that does not depend on their order."""
+    order = torch.empty_like(ranked)
+    order[ranked] = torch.argsort(draws.bits(1)[:, 0] ^ SIGN)
+    return order

@@ -6,16 +6,11 @@ number of the draw alone, so that they are the same on every device.
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 
 from unseen.ids import Keys
 from unseen.methods.neural import torch
 from unseen.randomness import mix_bits
-
-_SIGN = -(2**63)
-"""Flips the sign, so that signed numbers have the order of their unsigned bits."""
 
 
 class Draws:
@@ -34,7 +29,7 @@ class Draws:
     def __init__(self, keys: Keys, device: torch.device, use: int | None = 0) -> None:
         self.device, self.times = device, 0
         mixed = keys if use is None else mix_bits(keys + np.uint64(use))
-        self._keys = torch.from_numpy(mixed.view(np.int64)).to(device)
+        self.keys = torch.from_numpy(mixed.view(np.int64)).to(device)
 
     def bits(self, columns: int) -> torch.Tensor:
         """Return 64 fresh bits in each of `columns` columns, one row per key: those of `keyed_bits`.
@@ -48,7 +43,7 @@ class Draws:
             0x94D049BB133111EB - 2**64,
         )
         first = self.times << 32
-        z = self._keys[:, None] + torch.arange(first, first + columns, device=self.device) * golden
+        z = self.keys[:, None] + torch.arange(first, first + columns, device=self.device) * golden
         z += golden
         for shift, factor in zip((30, 27), factors, strict=True):
             z ^= (z >> shift) & (1 << 64 - shift) - 1
@@ -65,16 +60,6 @@ class Draws:
         kept = max(1, round((1 - share) * 2**16))
         cut = self.bits(-(-columns // 4)).view(torch.int16).bitwise_xor_(-(2**15))
         return cut[:, :columns] <= kept - 1 - 2**15, 2**16 / kept
-
-    def shuffle(self) -> torch.Tensor:
-        """Return whose row every key gets: a permutation of keys that does not depend on their order."""
-        order = torch.empty_like(self._ranked)
-        order[self._ranked] = torch.argsort(self.bits(1)[:, 0] ^ _SIGN)
-        return order
-
-    @cached_property
-    def _ranked(self) -> torch.Tensor:
-        return torch.argsort(self._keys ^ _SIGN)
 
     def uniform(self, count: int) -> torch.Tensor:
         """Return numbers in [0, 1) of the first key, in float64 where the device has it."""

@@ -18,6 +18,7 @@ the price and not the result. All draws belong to node ids.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 DENSE_ABOVE = 0.5
 """Share of nonzero entries above which features that come as an ndarray are multiplied as one."""
 NetworkFeatures: TypeAlias = "SparseProduct | torch.Tensor"
+Scores: TypeAlias = "Callable[[torch.Tensor], torch.Tensor]"
 
 
 @dataclass(frozen=True)
@@ -253,19 +255,24 @@ class GCN(NetworkMethod):
             logger.warning(sentence, self._name)
         return self._embed(inputs)
 
-    def _learn(self, inputs: Inputs, targets: Targets, run: Run, **options: Any) -> None:
-        """Train on the targets, under dropout; `options` are those of ``_train``."""
+    def _learn(
+        self, inputs: Inputs, targets: Targets, run: Run, scores: Scores | None = None, **options: Any
+    ) -> None:
+        """Train on the targets, under dropout; `options` are those of ``_train``.
+
+        `scores` returns the scores of the classes, given the hidden layer times the second weights.
+        """
         first, second = self.network_
         needed, aims = self._needed(inputs, targets)
         x, device = needed.x, first.device
         of_x = entry_keys(x, needed.keys, needed.column_keys) if isinstance(x, SparseProduct) else needed.keys
         of_features, of_hidden = Draws(of_x, device, 1), Draws(needed.hidden_keys, device, 2)
-        of_edges = Draws(entry_keys(needed.ahat, needed.hidden_keys, needed.keys), device, 3)
 
         def evaluate() -> torch.Tensor:
             features = dropout(x, self.dropout, of_features)
             hidden = dropout(self._hidden(features, needed), self.dropout, of_hidden)
-            return aims.loss(self._scores(hidden @ second, needed, of_edges))
+            start = hidden @ second
+            return aims.loss(needed.last @ start if scores is None else scores(start))
 
         # states without what dropout draws next would not do to go on from
         options = {"decay": self.weight_decay, "resumes": False, **options}
@@ -279,10 +286,6 @@ class GCN(NetworkMethod):
     def _hidden(self, x: NetworkFeatures, inputs: Inputs) -> torch.Tensor:
         """Return the hidden layer."""
         return torch.relu(inputs.ahat @ (x @ self.network_[0]))
-
-    def _scores(self, start: torch.Tensor, inputs: Inputs, of_edges: Draws) -> torch.Tensor:  # noqa: ARG002
-        """Return the scores of the classes, given the hidden layer times the second weights; for training."""
-        return inputs.last @ start
 
     def _vectors(self, inputs: Inputs) -> torch.Tensor:
         return self._hidden(inputs.x, inputs)
