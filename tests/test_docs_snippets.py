@@ -148,15 +148,8 @@ def test_the_page_runs(page: Path, folder: Path, cli: Callable[..., Any]) -> Non
     if page.name in OTHERS:
         pytest.skip("run by tests/others")
     data = unseen.read("edges.csv", features="features.csv", labels="labels.csv")
-    names = {
-        "unseen": unseen,
-        "graph": data.graph,
-        "labels": data.labels,
-        "Pipeline": Pipeline,
-        "GridSearchCV": GridSearchCV,
-        "LogisticRegression": LogisticRegression,
-        "SentenceTransformer": Encoder,
-    }
+    names = {each.__name__: each for each in (unseen, Pipeline, GridSearchCV, LogisticRegression)}
+    names |= {"graph": data.graph, "labels": data.labels, "SentenceTransformer": Encoder}
     for kind, text in blocks:
         if kind == "console":
             for words in commands_of(text):
@@ -188,9 +181,8 @@ def test_a_command_in_a_sentence_is_one(page: str, command: str) -> None:
     words = shlex.split(command.split(" | ")[0])
     assert words[1] in COMMANDS
     parser: Any = typer.main.get_command(make_app(words[1])).commands[words[1]]  # type: ignore[attr-defined]
-    parser.make_parser(typer.Context(parser)).parse_args(
-        args=words[2:]
-    )  # raises where an option is not there
+    # raises where an option is not there
+    parser.make_parser(typer.Context(parser)).parse_args(args=words[2:])
 
 
 def test_extras_that_are_named_are_there() -> None:

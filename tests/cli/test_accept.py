@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from unseen.data.labels_file import QUESTION_COLUMNS
 from unseen.data.sources import Source
 
 
@@ -53,10 +54,7 @@ def test_questions_go_back_in_with_their_answers(cli, planted, tmp_path):
     suggest = ["suggest", *planted[1:], "--budget", 5]
     assert cli(*suggest, "-o", tmp_path / "ask.csv").code == 0
     header, *rows = [line.split(",", 4) for line in (tmp_path / "ask.csv").read_text().splitlines()]
-    assert (
-        ",".join(header)
-        == "node,label,replaces,status,drawn,pool,reason,likely_class,unseen_probability,group"
-    )
+    assert header == ["node", "label", "replaces", "status", ",".join(QUESTION_COLUMNS[4:])]
     assert all(row[1:4] == ["", "", ""] for row in rows)
     answers = [("unknown", "", ""), ("", "", "skipped"), ("", "", "unknown"), ("", "", ""), ("", "", "")]
     lines = [[row[0], *answer, row[4]] for row, answer in zip(rows, answers, strict=True)]
@@ -79,15 +77,10 @@ def test_other_formats_keep_their_other_columns(cli, tmp_path, suffix):
     target = tmp_path / f"out{suffix}"
     cli("accept", tmp_path / "labels.parquet", tmp_path / "nodes.csv", "new-1=green", "-o", target, code=0)
     (again,) = Source(target, "labels").batches()
-    columns = {
-        name: [cell or None for cell in column.cast(pa.string()).to_pylist()]
-        for name, column in zip(again.names, again.columns, strict=True)
-    }
-    assert columns == {
-        "age": ["7", "8", "9", None],
-        "node": ["3", "1", "2", "5"],
-        "label": ["red", "blue", "green", "green"],
-    }
+    columns = [[cell or None for cell in each.cast(pa.string()).to_pylist()] for each in again.columns]
+    labels = ["red", "blue", "green", "green"]
+    expected = {"age": ["7", "8", "9", None], "node": ["3", "1", "2", "5"], "label": labels}
+    assert dict(zip(again.names, columns, strict=True)) == expected
     if suffix == ".parquet":
         assert pq.read_table(target).schema.types == [pa.int64(), pa.int64(), pa.string()]
 

@@ -76,26 +76,17 @@ def test_all_classes_unseen(cli: Callable, tmp_path: Path) -> None:
 
 
 def test_a_label_without_a_vector_is_named(cli: Callable, files: Path) -> None:
-    assert (
-        cli("embed", files / "edges.csv", "-o", files / "v.parquet", "-m", "smoothfeats", "--dim", 2).code
-        == 0
-    )
+    words = f"embed {files}/edges.csv -o {files}/v.parquet -m smoothfeats --dim 2"
+    cli(*words.split(), code=0)
     (files / "more.csv").write_text("node,label\na b,x\nü,y\nnobody,x\n", "utf-8")
-    _one_line(
-        cli("evaluate", files / "v.parquet", "--labels", files / "more.csv"),
-        "the embedding has no .*'nobody'",
-    )
+    ran = cli("evaluate", files / "v.parquet", "--labels", files / "more.csv")
+    _one_line(ran, "the embedding has no .*'nobody'")
     _one_line(cli("evaluate", files / "v.parquet", "--labels", "debain"), "did you mean 'debian'")
 
 
 def test_usage_errors_exit_with_2(cli: Callable) -> None:
-    for words in (
-        ["embd"],
-        ["embed"],
-        ["embed", "debian"],
-        ["embed", "debian", "-o", "v.parquet", "--seed", "x"],
-    ):
-        assert cli(*words).code == 2
+    for words in ("embd", "embed", "embed debian", "embed debian -o v.parquet --seed x"):
+        assert cli(*words.split()).code == 2
 
 
 INPUTS = ["--nodes", "nodes.txt", "--features", "features.csv", "--labels", "labels.csv"]

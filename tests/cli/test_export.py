@@ -47,13 +47,8 @@ def test_embedding_atlas_opens_the_map(planted: list[Any], cli: Callable[..., An
     assert np.median(gap) < np.median(np.linalg.norm(places - places.mean(axis=0), axis=1)) / 2
 
     commands = require_environment("atlas").parent
-    command = [
-        str(commands / "embedding-atlas"),
-        str(path),
-        *FLAGS.split(),
-        "--host=127.0.0.1",
-        "--port={port}",
-    ]
+    words = f"{path} {FLAGS} --host=127.0.0.1 --port={{port}}"
+    command = [str(commands / "embedding-atlas"), *words.split()]
     with serve_tool([*command, "--no-auto-port", "--duckdb=server"], tmp_path) as address:
         shown = fetch(f"{address}/data/metadata.json")["props"]["data"]
         assert shown["projection"] == {"x": "x", "y": "y"}

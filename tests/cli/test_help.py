@@ -56,14 +56,14 @@ def test_options_are_declared_by_limits_and_meaning(cli: Any) -> None:
 @pytest.mark.slow
 def test_a_shell_can_complete() -> None:
     for words, wanted in (("unseen dis", "discover"), ("unseen discover --lab", "--label-rate")):
-        environment = {
-            **os.environ,
-            "_UNSEEN_COMPLETE": "complete_bash",
-            "COMP_WORDS": words,
-            "COMP_CWORD": str(len(words.split()) - 1),
-        }
+        place = str(len(words.split()) - 1)
+        asked = {"_UNSEEN_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": place}
         ran = subprocess.run(
-            [sys.executable, "-m", "unseen"], env=environment, capture_output=True, text=True, check=False
+            [sys.executable, "-m", "unseen"],
+            env={**os.environ, **asked},
+            capture_output=True,
+            text=True,
+            check=False,
         )
         assert wanted in ran.stdout.split()
 

@@ -50,12 +50,8 @@ def test_the_formats_hold_the_same(planted: list[Any], cli: Callable, tmp_path: 
 def test_a_graph_with_all_labels_has_nothing_to_predict(files: Path, cli: Callable) -> None:
     ran = cli("predict", files / "edges.csv", "--labels", files / "labels.csv", code=0)
     assert "nothing to predict" in ran.err
-    assert ran.out.splitlines() == [
-        "node,class,probability,status",
-        "a b,x,1,labelled",
-        "007,x|y,1,labelled",
-        "ü,y,1,labelled",
-    ]
+    rows = "a b,x,1,labelled", "007,x|y,1,labelled", "ü,y,1,labelled"
+    assert ran.out.splitlines() == ["node,class,probability,status", *rows]
 
 
 @pytest.mark.slow
@@ -141,10 +137,7 @@ def test_places_that_take_no_table(files: Path, cli: Callable) -> None:
         database.commit()
     done = cli(*words, "-o", files / "locked.db", code=1)
     assert "cannot write the table 'unseen_predictions' into" in done.err
-    assert (
-        cli("discover", files / "edges.csv", "--labels", files / "labels.csv", "-o", files / "y.graphml").code
-        == 1
-    )
+    cli("discover", *words[1:], "-o", files / "y.graphml", code=1)
 
 
 def test_predictions_become_attributes_of_networkx(tmp_path: Path) -> None:

@@ -75,9 +75,8 @@ def test_hostile_names_are_shown_as_text(browser: Any, subject: Subject) -> None
     assert "<i>Few labels.</i>" in browser.text("#panel-labels")
     assert "Trust it <b>a little</b>." in browser.text("#panel-labels")
     assert browser.js("return window.hacked") is None
-    assert (
-        browser.js("return document.querySelectorAll('img, iframe, object, #panel b, #legend b').length") == 0
-    )
+    foreign = "return document.querySelectorAll('img, iframe, object, #panel b, #legend b').length"
+    assert browser.js(foreign) == 0
 
 
 @pytest.mark.parametrize("tail", ["#canvas", "#webgl"])
@@ -131,10 +130,8 @@ def test_search_by_keys_alone(browser: Any) -> None:
     browser.js("document.getElementById('search').focus()")
     browser.press("NODE5")
     assert browser.js("return document.querySelectorAll('#matches [role=option]').length") == 10
-    assert (
-        browser.js("return document.getElementById('search').getAttribute('aria-activedescendant')")
-        == "match-0"
-    )
+    active = "return document.getElementById('search').getAttribute('aria-activedescendant')"
+    assert browser.js(active) == "match-0"
     browser.press(Keys.ARROW_DOWN, Keys.ARROW_DOWN, Keys.ENTER)
     assert browser.text("#panel-node h2") == "node52"
     browser.until("return explorer.view.scale > 2 * explorer.view.fit")
@@ -182,10 +179,8 @@ def test_the_legend_switches_classes_off_and_on(browser: Any) -> None:
     three = "#legend [data-code='2']"
     assert browser.text(three).split() == ["three", "40"]
     browser.click(three)
-    assert (
-        browser.js("return document.querySelector(arguments[0]).getAttribute('aria-pressed')", three)
-        == "false"
-    )
+    pressed = "return document.querySelector(arguments[0]).getAttribute('aria-pressed')"
+    assert browser.js(pressed, three) == "false"
     browser.click_node("node29")
     assert "Click a node" in browser.text("#panel-node") or browser.text("#panel-node h2") != "node29"
     browser.click("#show-table")
@@ -240,6 +235,5 @@ def test_suggested_nodes_come_back_unchanged(browser: Any, subject: Subject, tmp
     assert labels.to_lists() == {node: ["blue"] for node in asked}
     odd = [["=1", "=1", '\tsay "hi"', "# x", None, 0.5, " y "]]
     wanted = ["=1", "'=1", '\tsay "hi"', "# x", "", "0.5", " y "]
-    assert (
-        next(csv.reader([browser.js("return explorer.csv(arguments[0], [1])", odd)], strict=True)) == wanted
-    )
+    line = browser.js("return explorer.csv(arguments[0], [1])", odd)
+    assert next(csv.reader([line], strict=True)) == wanted

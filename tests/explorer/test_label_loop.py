@@ -122,10 +122,8 @@ def test_the_loop_from_start_to_second_start(browser: Any, tmp_path: Path) -> No
 
     with Running([*COMMAND, *FILES], tmp_path) as app:
         open_app(browser, app)
-        assert (
-            f"{sum(v[0] not in ('skipped', 'unknown') for v in expected.values()):,} of 4,852"
-            in browser.text("#facts")
-        )
+        labelled = sum(v[0] not in ("skipped", "unknown") for v in expected.values())
+        assert f"{labelled:,} of 4,852" in browser.text("#facts")
         browser.until("return !document.getElementById('undo').disabled")  # with the first state
     assert in_file(tmp_path / "labels.csv") == expected
 

@@ -28,6 +28,10 @@ def known(store: Store) -> dict[str, list[str] | str]:
     return {node: list(value.labels) or value.status for node, value in store.values.items()}
 
 
+def names_in(folder: Path) -> list[str]:
+    return sorted(each.name for each in folder.iterdir())
+
+
 def said(store: Store, *nodes: str) -> list[list[str] | str]:
     return [known(store).get(node, []) for node in nodes]
 
@@ -55,11 +59,7 @@ def test_answers_are_in_the_journal_at_once_and_in_the_file_when_folded(path):
         "node,label,status\nn1,unknown,\nn2,red|blue|green,\nn3,,\nn4,green,\nn5,skip,\n"
     )
     assert path.with_name("labels.csv.bak").read_text() == START
-    assert sorted(p.name for p in path.parent.iterdir()) == [
-        "labels.csv",
-        "labels.csv.bak",
-        "labels.csv.journal",
-    ]
+    assert names_in(path.parent) == ["labels.csv", "labels.csv.bak", "labels.csv.journal"]
 
 
 def test_undo_goes_back_to_the_beginning_over_sessions(path):
@@ -88,11 +88,7 @@ def test_without_a_file_it_starts_from_what_is_given(tmp_path):
     assert known(again) == {"7": ["red"], "8": ["blue"]}
     again.close()
     assert store.path.read_text() == "node,label\n7,red\n8,blue\n"
-    assert not path_exists(tmp_path, ".bak")
-
-
-def path_exists(folder: Path, ending: str) -> bool:
-    return any(p.name.endswith(ending) for p in folder.iterdir())
+    assert "labels.csv.bak" not in names_in(tmp_path)
 
 
 @pytest.mark.parametrize("at", ["line", "file", "rename"])
@@ -307,7 +303,7 @@ def test_a_second_app_on_the_same_file_is_refused(path):
         pass
     with lock_file(path):
         pass
-    assert not path_exists(path.parent, ".lock")
+    assert "labels.csv.lock" not in names_in(path.parent)
 
 
 def test_a_read_only_file_is_refused(path, monkeypatch):
@@ -326,12 +322,7 @@ def test_a_link_does_not_evade_the_lock_nor_the_backup(path):
     store.close()
     assert link.is_symlink()
     assert path.read_text() == START + "n4,a\n"
-    assert sorted(p.name for p in path.parent.iterdir()) == [
-        "labels.csv",
-        "labels.csv.bak",
-        "labels.csv.journal",
-        "link.csv",
-    ]
+    assert names_in(path.parent) == ["labels.csv", "labels.csv.bak", "labels.csv.journal", "link.csv"]
 
 
 def test_backup_and_journal_have_the_mode_of_the_file(path):
@@ -339,8 +330,8 @@ def test_backup_and_journal_have_the_mode_of_the_file(path):
     store = Store(path, NODES)
     store.answer(["n4"], "a")
     store.close()
-    modes = {p.name: p.stat().st_mode & 0o777 for p in path.parent.iterdir()}
-    assert modes == {"labels.csv": 0o600, "labels.csv.bak": 0o600, "labels.csv.journal": 0o600}
+    modes = [each.stat().st_mode & 0o777 for each in path.parent.iterdir()]
+    assert modes == [0o600] * 3
 
 
 def test_confirmed_answers_are_kept(tmp_path):
@@ -382,11 +373,8 @@ def test_how_a_question_was_drawn_is_kept_with_its_answer(path):
     store.answer(["n6"], "green", questions=asked)
     store.answer(["n5"], action="skip", questions=asked)
     store.fold()
-    assert path.read_text().splitlines()[-3:] == [
-        "n4,green,random,6,",
-        "n6,green,score,,",
-        "n5,,random,6,skipped",
-    ]
+    rows = ["n4,green,random,6,", "n6,green,score,,", "n5,,random,6,skipped"]
+    assert path.read_text().splitlines()[-3:] == rows
     drawn = [(node, status.drawn, status.is_new) for node, status in store.labels().answers.items()]
     assert drawn == [("n4", "random", True), ("n6", "score", False), ("n5", "random", False)]
     store.answer(["n5"], action="clear", questions=asked)  # it was asked, and has no answer

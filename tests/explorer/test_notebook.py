@@ -106,10 +106,8 @@ def test_a_selection_is_ids_on_the_page_and_a_table_in_python(case: Any) -> None
     assert view.get_state("selection")["selection"] == [
         str(k) for k in view.discovery.nodes["node"].to_pylist()[:3]
     ]
-    assert (
-        view.selection["unseen_probability"].to_pylist()
-        == view.discovery.nodes["unseen_probability"][:3].to_pylist()
-    )
+    found = view.discovery.nodes["unseen_probability"][:3].to_pylist()
+    assert view.selection["unseen_probability"].to_pylist() == found
     with pytest.raises(InputError, match="no such node"):
         view.selection = ["nobody"]
 
