@@ -1,4 +1,4 @@
-"""Matlab files: what scipy writes is read back exactly; what is damaged is refused, never a crash."""
+"""Matlab files: what scipy writes is read back exactly."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 import scipy.io
 import scipy.sparse as sp
 
-from unseen.data.matlab import MatlabError, parse_mat
+from unseen.data.matlab import parse_mat
 
 
 def saved(compress: bool = False, **variables: Any) -> bytes:
@@ -54,19 +54,3 @@ def test_the_other_byte_order() -> None:
         + parts
     )
     assert parse_mat(data)["x"].tolist() == values.tolist()  # type: ignore[union-attr]
-
-
-@pytest.mark.parametrize(
-    "content", [b"", b"x" * 200, b"MATLAB".ljust(124) + b"\0\1IM" + b"\x0e\0\0\0\xff\xff\xff\xff"]
-)
-def test_no_matlab_file(content: bytes) -> None:
-    with pytest.raises(MatlabError, match=r"it has no header|it ends within an element"):
-        parse_mat(content)
-
-
-def test_a_row_number_out_of_range_is_refused() -> None:
-    whole = saved(s=sp.csc_array(np.array([[0.0, 1.0], [1.0, 0.0]])))
-    rows = struct.pack("<ii", 1, 0)
-    assert whole.count(rows) == 1
-    with pytest.raises(ValueError, match=r"indices? .*must be < 2|indices must be|exceed"):
-        parse_mat(whole.replace(rows, struct.pack("<ii", 1, 10**9)))

@@ -110,10 +110,10 @@ def damaged_files(folder: Path, count: int, seed: int = 0) -> Iterator[Case]:
         own = folder / f"damaged-{k}"
         own.mkdir()
         (own / f"g{suffix}").write_bytes(_damage(rng, content))
-        arguments: dict[str, Any] = {"edges": f"g{suffix}"}
-        if suffix in (".npy", ".svmlight"):
-            (own / "e.csv").write_text("0,1\n1,2\n", encoding="ascii")
-            arguments = {"edges": "e.csv", "features": f"g{suffix}"}
+        role = ("edges", "features", "labels", "nodes")[k // len(whole) % 4]
+        role = "features" if suffix in (".npy", ".svmlight") else role
+        (own / "e.csv").write_text("0,1\n1,2\n", encoding="ascii")
+        arguments = {"edges": "e.csv", role: f"g{suffix}"}
         yield Case(f"{suffix}, seed {seed}, {k}", f"damaged {suffix}", own, arguments)
 
 
