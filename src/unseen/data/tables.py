@@ -68,10 +68,8 @@ class Table:
         Column names; None for text without a header.
     place : callable
         From a row number, 0 being the first, to its place: ``'edges.csv', line 3``.
-    text : bool
-        Whether the columns come from a text file.
     layout : TextLayout or None
-        That of the text file, in its first batch.
+        That of a text file; None: the columns come from elsewhere.
     comments : int
         Comment lines that stood below the first line of data.
     metadata : mapping
@@ -84,7 +82,6 @@ class Table:
     columns: tuple[pa.ChunkedArray, ...]
     names: tuple[str, ...] | None
     place: Callable[[int], str]
-    text: bool = False
     layout: TextLayout | None = None
     comments: int = 0
     metadata: Mapping[str, Any] = field(default_factory=dict)
@@ -104,6 +101,11 @@ class Table:
     def ids(self, index: int, what: str) -> pa.Array:
         """Return a column of ids or names as Arrow strings or int64, none of them missing."""
         return id_column(self.columns[index], what, self.place, self.source)
+
+    @property
+    def text(self) -> bool:
+        """Whether the columns come from a text file."""
+        return self.layout is not None
 
     @property
     def n_rows(self) -> int:

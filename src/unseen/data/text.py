@@ -96,8 +96,7 @@ def read(
         if layout is None or columns is None:
             parts, enough = [data], 2 * len(data)  # look again once there is twice as much
             continue
-        own = layout if first else None
-        yield Table(file.name, columns, layout.names, text.place, True, own, text.comments)
+        yield Table(file.name, columns, layout.names, text.place, layout, text.comments)
         first = False
         before += data.count(b"\n")
         parts, size, enough = [rest], len(rest), 2 * len(rest)

@@ -181,7 +181,7 @@ def read_word2vec(file: File, role: Role, options: Options, n_bytes: int | None)
         msg = f"{file.name}: line 1 announces {announced} and {len(columns[0])} follow; is it cut off?"
         raise InputError(msg)
     names = ("node", *(str(k) for k in range(1, width)))
-    yield Table(file.name, columns, names, block.place, text=True)
+    yield Table(file.name, columns, names, block.place, block.layout)
 
 
 def read_pair(file: File, role: Role, options: Options, n_bytes: int | None) -> Batches:
