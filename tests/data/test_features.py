@@ -68,20 +68,6 @@ def test_missing_numbers_in_tables_and_matrices(source: Any) -> None:
     assert dense(features)[:, 0].tolist() == [1, 3, 3, 9]
 
 
-@pytest.mark.parametrize(
-    ("features", "sentence"),
-    [
-        (frame(x=[1, np.inf, None, 2]), "row 2: the feature 'x' is inf"),
-        (np.array([[np.inf], [np.nan], [0], [0]]), "row 0, column 0 is inf"),
-        (frame(x=[None] * 4), "no column beside ids and labels that can be a feature"),
-        (frame(size=["1", "2", "x", "4"]), "row 3: the feature 'size' is 'x', which is not a number"),
-    ],
-)
-def test_what_is_no_feature(features: Any, sentence: str) -> None:
-    with pytest.raises(InputError, match=sentence):
-        unseen.read_graph(PAIRS, list("abcd"), features)
-
-
 def test_a_graph_in_parts_takes_numbers_only(tmp_path: Path) -> None:
     edges = write(tmp_path / "e.csv", "src,dst\na,b\nb,c\n")
     files = {"features": write(tmp_path / "f.csv", "node,x\na,1\nb,\nc,2\n"), "parts": 1}

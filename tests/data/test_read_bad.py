@@ -172,7 +172,16 @@ def test_files(tmp_path: Path, role: str, name: str, content: str | bytes, match
         ({"drop_negative": True, "absolute": True}, r"`absolute` \(--absolute\) do not go together"),
         ({"features": np.eye(2)}, r"names no nodes, so that its 2 rows are the nodes 0 to 1"),
         ({"features": np.ones(2)}, r"`features` has shape \(2,\); features need two dimensions"),
-        ({"features": np.array([[0.0, np.inf]])}, r"`features`: row 0, column 1 is inf"),
+        ({"features": np.array([[0.0, np.inf], [np.nan, 1]])}, r"`features`: row 0, column 1 is inf"),
+        ({"features": pa.table({"node": ["a", "b"], "x": [None, np.inf]})}, "row 2: the feature 'x' is inf"),
+        (
+            {"features": pa.table({"node": ["a", "b"], "x": pa.nulls(2)})},
+            "no column beside ids and labels that can be",
+        ),
+        (
+            {"features": pa.table({"node": ["a", "b"], "x": ["1", "x"]})},
+            "row 2: the feature 'x' is 'x', which is",
+        ),
         ({"edges": pa.table({"src": [1.5], "dst": [2.0]})}, r"`src` has the type double; it must hold"),
         (
             {"edges": pa.table({"src": ["a", "b"], "dst": ["b", "c"], "weight": [1.0, None]})},
