@@ -141,16 +141,10 @@ def _distinct_ids(columns: Sequence[pa.Array]) -> tuple[pa.Array, list[Ints]]:
     kinds = {column.type for column in columns if len(column)}
     kind = kinds.pop() if len(kinds) == 1 else pa.large_string()
     encoded = pa.concat_arrays([column.cast(kind) for column in columns]).dictionary_encode()
-    ends = np.cumsum([len(column) for column in columns])[:-1]
-    codes = np.split(encoded.indices.to_numpy(zero_copy_only=False), ends)
-    if len(columns) == 1:
-        return encoded.dictionary, codes
-    first = np.full(len(encoded.dictionary), np.iinfo(np.int64).max)
-    for k, own in enumerate(codes):
-        places = np.full(len(first), np.iinfo(np.int64).max)
-        # of several writes to a place the last one, which is the first row, stays
-        places[own[::-1]] = np.arange(len(own) - 1, -1, -1) * len(codes) + k
-        np.minimum(first, places, out=first)
+    codes = encoded.indices.to_numpy(zero_copy_only=False).reshape(len(columns), -1)
+    by_row = codes.T.ravel()
+    first = np.empty(len(encoded.dictionary), dtype=np.int64)
+    first[by_row[::-1]] = np.arange(len(by_row) - 1, -1, -1)  # the last write, of the first row, stays
     order = np.argsort(first)
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
