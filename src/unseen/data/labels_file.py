@@ -86,22 +86,17 @@ def answer_table(labels: Labels) -> pa.Table:
         names = pa.array(list(labels.classes), text).take(pa.array(columns))
         return pa.table({"node": nodes.take(pa.array(rows)), "label": names})
     known = answers_of(labels)
-    places = match_ids(as_ids(list(known)), labels.node_ids).tolist()
-    cells = [
-        (place, name, *(answer[1:] if k == 0 else Answer()[1:]))
-        for place, answer in zip(places, known.values(), strict=True)
+    rows = match_ids(as_ids(list(known)), labels.node_ids).tolist()
+    entries = [
+        (row, name, *((answer.status, answer.drawn, str(answer.pool or "")) if k == 0 else ("", "", "")))
+        for row, answer in zip(rows, known.values(), strict=True)
         for k, name in enumerate(answer.labels or ("",))
-        if place >= 0
+        if row >= 0
     ]
-    rows, label, status, drawn, pool = (
-        map(list, zip(*cells, strict=True)) if cells else ([] for _ in range(5))
-    )
-    table = {"node": nodes.take(pa.array(rows, pa.int64())), "label": pa.array(label, text)}
-    table["status"] = pa.array(status, text)
-    if RANDOM in drawn or SCORE in drawn:
-        table["drawn"] = pa.array(drawn, text)
-        table["pool"] = pa.array([str(size or "") for size in pool], text)
-    return pa.table(table)
+    row, *texts = zip(*entries, strict=True) if entries else [()] * 5
+    table = {"node": nodes.take(pa.array(row, pa.int64()))}
+    names = ("label", "status", "drawn", "pool") if {RANDOM, SCORE} & {*texts[2]} else ("label", "status")
+    return pa.table(table | {name: pa.array(cells, text) for name, cells in zip(names, texts, strict=False)})
 
 
 def read_answers(table: Table, labelled: Ints) -> tuple[dict[int, str], dict[int, str]]:
