@@ -25,37 +25,17 @@ OVERHEAD = 32_000_000
 
 @dataclass(frozen=True)
 class Case:
-    """One thing to try.
-
-    Attributes
-    ----------
-    name, kind : str
-        What it is, and the row of the table that counts it.
-    folder : Path
-        Where its files are.
-    arguments : dict
-        What :func:`unseen.read` is called with; values that name a file of the folder are replaced by its path.
-    truth : list or None
-        The edges that must come out; None: any graph, or an error message.
-    refused : str or None
-        A pattern of the error message that must come.
-    may_refuse : bool
-        Whether an error message is right, too, where `truth` is given.
-    secret : str or None
-        A text from another file, which must never come out.
-    task : str
-        ``read``, or ``write``: the other way, from `truth` to the file ``target`` and back by the other library.
-    """
+    """One thing to try."""
 
     name: str
-    kind: str
-    folder: Path
-    arguments: dict[str, Any] = field(default_factory=dict)
-    truth: list[Any] | None = None
-    refused: str | None = None
-    may_refuse: bool = False
-    secret: str | None = None
-    task: str = "read"
+    kind: str  # the row of the table that counts it
+    folder: Path  # where its files are
+    arguments: dict[str, Any] = field(default_factory=dict)  # of `unseen.read`; names of files become paths
+    truth: list[Any] | None = None  # the edges that must come out; None: any graph, or an error message
+    refused: str | None = None  # a pattern of the error message that must come
+    may_refuse: bool = False  # whether an error message is right, too, where there is a truth
+    secret: str | None = None  # a text from another file, which must never come out
+    task: str = "read"  # or `write`: from the truth to the file `target`, and back by the other library
 
     @property
     def n_bytes(self) -> int:

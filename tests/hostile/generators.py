@@ -58,9 +58,8 @@ def their_files(folder: Path, count: int, seed: int = 0) -> Iterator[Case]:
         truth = [canonical(*edge, directed=directed) for edge in edges]
         try:
             write_by_library(edges, path, directed=directed)
-            if suffix in (*NETWORKS, *WRITTEN) and sorted(read_by_library(path, directed=directed)) != sorted(
-                truth
-            ):
+            is_read_back = suffix in (*NETWORKS, *WRITTEN)
+            if is_read_back and sorted(read_by_library(path, directed=directed)) != sorted(truth):
                 continue  # the library itself does not get its own file back
         except Exception:  # noqa: BLE001  # what the library cannot write is no case
             continue
@@ -78,16 +77,12 @@ def our_files(folder: Path, count: int, seed: int = 0) -> Iterator[Case]:
         own.mkdir(parents=True)
         truth = [canonical(*edge, directed=laws["directed"]) for edge in draw_edges(rng, **laws)]
         kinds = ", ".join(key for key, has in laws.items() if has) or "plain"
-        yield Case(
-            f"{suffix}, {kinds}, seed {seed}, {k}",
-            "files of ours, read by other libraries",
-            own,
-            {"target": f"g{suffix}", "directed": laws["directed"]},
-            truth,
-            may_refuse=(laws["directed"] and suffix in NO_DIRECTION)
-            or (suffix == ".net" and any({'"', "\\"} & {*src, *dst} for src, dst, _ in truth)),
-            task="write",
+        name, kind = f"{suffix}, {kinds}, seed {seed}, {k}", "files of ours, read by other libraries"
+        may_refuse = (laws["directed"] and suffix in NO_DIRECTION) or (
+            suffix == ".net" and any({'"', "\\"} & {*src, *dst} for src, dst, _ in truth)
         )
+        arguments = {"target": f"g{suffix}", "directed": laws["directed"]}
+        yield Case(name, kind, own, arguments, truth, may_refuse=may_refuse, task="write")
 
 
 def damaged_files(folder: Path, count: int, seed: int = 0) -> Iterator[Case]:

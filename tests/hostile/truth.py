@@ -71,9 +71,8 @@ def graph_of(edges: list[Edge], *, directed: bool) -> unseen.Graph:
     """Return a graph of ours."""
     src, dst, weight = zip(*edges, strict=True)
     nodes = None
-    if all(
-        each.isdecimal() and str(int(each)) == each for each in (*src, *dst)
-    ):  # formats of matrices have no names
+    # formats of matrices have no names
+    if all(each.isdecimal() and str(int(each)) == each for each in (*src, *dst)):
         src, dst = ([int(each) for each in end] for end in (src, dst))
         nodes = list(range(1 + max(*src, *dst)))
     table = pa.table({"src": src, "dst": dst, "weight": weight})
@@ -103,24 +102,6 @@ def _matrix(edges: list[Edge], *, directed: bool) -> tuple[list[str], Any]:
         if not directed:
             matrix[ids.index(dst), ids.index(src)] = weight
     return ids, matrix.tocsr()
-
-
-def _write_database(edges: list[Edge], path: Path) -> None:
-    frame = _frame(edges)
-    if path.suffix == ".duckdb":
-        with duckdb.connect(str(path)) as database:
-            database.register("frame", frame)
-            database.execute("CREATE TABLE edges AS SELECT * FROM frame")
-    else:
-        with contextlib.closing(sqlite3.connect(path)) as database:
-            frame.to_sql("edges", database, index=False)
-
-
-def _write_anndata(edges: list[Edge], path: Path, directed: bool) -> None:
-    ids, matrix = _matrix(edges, directed=directed)
-    obs = pd.DataFrame(index=pd.Index(ids, dtype=object))
-    var = pd.DataFrame(index=pd.Index([], dtype=object))
-    anndata.AnnData(obs=obs, var=var, obsp={"connectivities": sp.csr_matrix(matrix)}).write_h5ad(path)
 
 
 NETWORKS = {
@@ -175,9 +156,17 @@ def write_by_library(edges: list[Edge], path: Path, *, directed: bool) -> None:
     elif suffix in MATRICES:
         MATRICES[suffix](_matrix(edges, directed=directed)[1], path)
     elif suffix == ".h5ad":
-        _write_anndata(edges, path, directed)
+        ids, matrix = _matrix(edges, directed=directed)
+        obs, var = (pd.DataFrame(index=pd.Index(names, dtype=object)) for names in (ids, []))
+        links = {"connectivities": sp.csr_matrix(matrix)}
+        anndata.AnnData(obs=obs, var=var, obsp=links).write_h5ad(path)
+    elif suffix == ".duckdb":
+        with duckdb.connect(str(path)) as database:
+            database.register("frame", _frame(edges))
+            database.execute("CREATE TABLE edges AS SELECT * FROM frame")
     else:
-        _write_database(edges, path)
+        with contextlib.closing(sqlite3.connect(path)) as database:
+            _frame(edges).to_sql("edges", database, index=False)
 
 
 def read_by_library(path: Path, *, directed: bool) -> list[Edge]:
@@ -185,17 +174,18 @@ def read_by_library(path: Path, *, directed: bool) -> list[Edge]:
     suffix = path.suffix
     with warnings.catch_warnings(action="ignore"):
         if suffix in NETWORKS:
-            return _network_edges(_read_network(path, directed), directed=directed)
+            graph = _read_network(path, directed)
+            weighted = graph.edges(data="weight", default=1.0)
+            return [canonical(src, dst, weight, directed=directed) for src, dst, weight in weighted]
         if suffix in TABLES:
             text = {"dtype": {"src": str, "dst": str}, "keep_default_na": False}
+            as_it_is = {"orient": "records", "lines": True, "dtype": False, "convert_dates": False}
             read: dict[str, Callable[[], pd.DataFrame]] = {
                 ".csv": lambda: pd.read_csv(path, **text),
                 ".tsv": lambda: pd.read_csv(path, sep="\t", **text),
                 ".parquet": lambda: pd.read_parquet(path),
                 ".feather": lambda: pd.read_feather(path),
-                ".jsonl": lambda: pd.read_json(
-                    path, orient="records", lines=True, dtype=False, convert_dates=False
-                ),
+                ".jsonl": lambda: pd.read_json(path, **as_it_is),
             }
             frame = read[suffix]()
             weights = frame["weight"] if "weight" in frame else [1.0] * len(frame)
@@ -224,10 +214,3 @@ def _read_network(path: Path, directed: bool) -> Any:
             ".s6": lambda: nx.read_sparse6(path),
         }[path.suffix]()
     return getattr(nx, f"read_{path.suffix[1:]}")(path)
-
-
-def _network_edges(graph: Any, *, directed: bool) -> list[Edge]:
-    return [
-        canonical(src, dst, data.get("weight", 1.0), directed=directed)
-        for src, dst, data in graph.edges(data=True)
-    ]
