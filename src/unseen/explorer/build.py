@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import replace
 from typing import Any
 
@@ -135,7 +136,7 @@ def findings(subject: Subject, ids: IdArray) -> Content:
     labels = None if subject.labels is None else subject.labels.of_nodes(ids)
     truth = None if subject.truth is None else subject.truth.of_nodes(ids)
     discovery, columns = subject.discovery, None
-    found = dict.fromkeys(("comparison", "probability", "evidence", "found", "selfTest", "rates"))
+    found: Content = dict.fromkeys(("comparison", "probability", "evidence", "found", "selfTest", "rates"))
     if discovery is not None:
         rows = match_ids(ids, discovery.nodes.column("node").to_numpy(zero_copy_only=False)).tolist()
         names = ("unseen_probability", "likely_class", "group")
@@ -145,13 +146,15 @@ def findings(subject: Subject, ids: IdArray) -> Content:
                 likely[row] = labels.classes[labels.indicator.indices[labels.indicator.indptr[row]]]
         columns = np.array(probability, dtype=np.float64), likely, group  # None becomes NaN
         found |= {
-            "comparison": _compare_with_truth(discovery, subject.truth),
             "probability": pack_probabilities(columns[0]),
             "evidence": None if len(ids) > HUGE else _describe_evidence(discovery, rows),
             "found": _describe_classes(discovery, ids),
             "selfTest": as_content(discovery.self_test),
             "rates": _describe_rates(discovery, rows),
         }
+        if subject.truth is not None:
+            with contextlib.suppress(InputError):  # no unlabelled node has a true label
+                found["comparison"] = compare(discovery, subject.truth).summary()
     classes = () if discovery is None else discovery.classes
     colourings = colour_nodes(len(ids), labels, truth, classes, columns)
     answers = {} if labels is None else labels.answers
@@ -191,14 +194,6 @@ def _pack_labels(labels: Labels | None) -> Content | None:
     if labels is None:
         return None
     return pack_lists(np.diff(labels.indicator.indptr), labels.indicator.indices, labels.classes)
-
-
-def _compare_with_truth(discovery: Discovery, truth: Labels | None) -> str | None:
-    """Return how many of the flagged nodes belong to hidden classes; None if no unlabelled node has a true label."""
-    try:
-        return None if truth is None else compare(discovery, truth).summary()
-    except InputError:
-        return None
 
 
 def _describe_evidence(discovery: Discovery, rows: list[int]) -> Content:

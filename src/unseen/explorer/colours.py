@@ -63,22 +63,12 @@ def category(
     step: int | None = None,
     group: int | None = None,
 ) -> Content:
-    """Return one entry of a legend.
+    """Return one entry of a legend, with a caption for a found class.
 
-    Parameters
-    ----------
-    name, caption : str
-        What the legend says, and what it adds to the name of a found class.
-    number : int
-        Which colour and shape it takes; equal numbers look alike in every colouring.
-    quiet : bool
-        Whether its nodes stay in the background.
-    hollow : bool
-        Whether its nodes are rings, where the first step of a scale looks much like the background.
-    step : int or None
-        Its place on the scale of probabilities, which has colours of its own.
-    group : int or None
-        Which of the found groups it is; these take colours that classes take last.
+    Entries with equal numbers look alike in every colouring. `quiet` nodes stay in the background; `hollow` ones are
+    rings, where the first step of a scale looks much like the background. A `step` is a place on the scale of
+    probabilities, which has colours of its own, and a `group` one of the found groups: these take colours that classes
+    take last.
 
     Examples
     --------

@@ -22,25 +22,11 @@ MAX_NAME = 200
 
 
 class AnswerLog:
-    """The answers of a session, in memory; :class:`Store` has them on disk, too.
+    """The answers of a session about some nodes, in memory; :class:`Store` has them on disk, too.
 
-    Parameters
-    ----------
-    nodes : iterable
-        All nodes that may be answered about.
-    start : Labels or None
-        What is known at the start. An answer that differs from it says which label it replaces.
-
-    Attributes
-    ----------
-    values : dict
-        What is known about each node.
-    changes : list
-        All changes since `session` began, one list per answer; its length is the revision.
-    saved : bool
-        Whether the label file, if there is one, has all answers.
-    problem : str or None
-        Why the file could not be written.
+    An answer that differs from what is known at the `start` says which label it replaces. `values` has what is known
+    about each node, `changes` one list per answer since `session` began; its length is the revision. `saved` says
+    whether the label file, if there is one, has all answers, and `problem` why it could not be written.
     """
 
     saved: bool = True

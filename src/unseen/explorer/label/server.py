@@ -42,16 +42,8 @@ HEADERS = {
 class App:
     """One page, one store, one updater.
 
-    Parameters
-    ----------
-    page : dict
-        What the page shows at the start.
-    store : Store
-        Where answers go.
-    updater : Updater
-        Computes the missing classes again after answers.
-    address : tuple of (str, int)
-        Where the server listens: only requests that name it are answered.
+    The page is shown as it was at the start. `address` is where the server listens: only requests that name it are
+    answered.
     """
 
     def __init__(self, page: Content, store: Store, updater: Updater, address: tuple[str, int]) -> None:

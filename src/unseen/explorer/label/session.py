@@ -24,17 +24,8 @@ IDLE: Content = {"running": False, "done": 0, "total": 0, "error": None, "second
 class DirectUpdater:
     """Computes again what the labels miss, while the caller waits.
 
-    Parameters
-    ----------
-    compute : callable
-        Returns what changes on the page with some labels.
-
-    Attributes
-    ----------
-    number : int
-        How many updates were finished; 0 is what the page came with.
-    content : dict or None
-        What the last one found.
+    `compute` returns what changes on the page with some labels, and `content` is what the last update found. `number`
+    counts the updates that were finished; 0 is what the page came with.
     """
 
     number = 0
@@ -124,17 +115,7 @@ def serve_updates(pipe: Connection, job: UpdateJob) -> None:
 
 
 class Session:
-    """The answers, the updates and the questions of one page.
-
-    Parameters
-    ----------
-    store : AnswerLog
-        Where answers go.
-    updater : DirectUpdater
-        Computes the missing classes again after answers.
-    questions : sequence of dict or None
-        The questions that the page came with.
-    """
+    """The answers, the updates and the questions of one page; `questions` are those that it came with."""
 
     def __init__(self, store: AnswerLog, updater: DirectUpdater, questions: Sequence[Any] | None) -> None:
         self.store, self.updater = store, updater

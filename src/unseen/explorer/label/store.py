@@ -77,21 +77,9 @@ def check_file(path: Path) -> None:
 class Store(AnswerLog):
     """The labels of a session, every change of which is on disk before it is told.
 
-    Parameters
-    ----------
-    path : Path
-        The label file; links are followed. Where there is none yet, the session starts from `start`.
-    nodes : iterable
-        All nodes that may be answered about.
-    start : Labels or None
-        What other files say. An answer that differs from them says which label it replaces.
-    options : Options or None
-        How the file is read.
-
-    Attributes
-    ----------
-    outside : bool
-        Whether somebody else changed the file; nothing is folded then until `take` says what holds.
+    Links to the label file are followed, and `options` say how it is read. Where there is none yet, the session starts
+    from `start`: what other files say. If somebody else has changed the file, `outside` is true, and nothing is folded
+    until `take` says what holds.
     """
 
     def __init__(
