@@ -82,13 +82,9 @@ def test_what_would_fit_is_named(available, gigabytes: int, method: str, job: Jo
 
 @pytest.mark.parametrize("method", ["smoothfeats", "rect-l", "rect-n", "rect", "mfdw", "rsdne-light"])
 def test_more_rows_and_columns_and_rows_of_others_need_more(method: str) -> None:
-    cls = method_class(method)
-    sizes = [Job(n, 4 * n, d) for n in (1000, 10_000, 100_000) for d in (32, 64)]
-    found = [cls._bytes_needed(job) for job in sizes]
-    assert found == sorted(set(found))
-    spread = replace(sizes[0], halo=500)
-    assert estimate_peak(cls, spread) > estimate_peak(cls, sizes[0])
-    assert estimate_peak(cls, replace(sizes[0], loaded=False)) > estimate_peak(cls, sizes[0])
+    cls, small = method_class(method), Job(1000, 4000, 32)
+    for larger in ({"nodes": 2000}, {"columns": 64}, {"halo": 500}, {"loaded": False}):
+        assert estimate_peak(cls, replace(small, **larger)) > estimate_peak(cls, small)
 
 
 @pytest.mark.slow

@@ -61,14 +61,3 @@ def test_many_groups_at_a_node_are_worked_on_in_batches() -> None:
     assert len(walk._bags) > 1
     sym = (lambda W: (W + W.T) / 2)(DenseRSDNE(adjacency, indicator).W)
     np.testing.assert_allclose(walk.symmetric(np.eye(n)), sym, atol=1e-12)
-
-
-def test_sets_of_labels_become_groups_and_know_their_relatives() -> None:
-    indicator = sp.csr_array(np.array([[1, 1, 0], [0, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0]], dtype=bool))
-    groups = label_groups(indicator, Run())
-    assert groups.of_node[1] == -1
-    assert groups.of_node[0] == groups.of_node[4]
-    related = groups.related.toarray()
-    assert related[groups.of_node[0], groups.of_node[2]]
-    assert not related[groups.of_node[0], groups.of_node[3]]
-    assert label_groups(sp.csr_array(np.eye(3, dtype=bool)), Run()).related is None
