@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,6 @@ from hypothesis import strategies as st
 
 import unseen
 from reading import read_features
-from unseen.data.convert import convert_file
 from unseen.engine.comm import SOLO
 from unseen.engine.partition import partition
 from unseen.engine.parts import load_parts
@@ -94,31 +92,7 @@ def test_generated_files(
     assert signature(again) == signature(whole)
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".txt", ".csv.gz", ".parquet", ".npz"])
-def test_what_convert_writes_is_read_again(suffix: str, tmp_path: Path) -> None:
-    rng = random.Random(1)
-    names = [f"n{k}" for k in range(12)]
-    lines = [f"{rng.choice(names)},{rng.choice(names)},{rng.randint(1, 5)}" for _ in range(30)]
-    path = tmp_path / "edges.csv"
-    path.write_text("src,dst,weight\n" + "\n".join(lines) + "\n")
-    before = unseen.read_graph(path)
-    output = tmp_path / f"again{suffix}"
-    convert_file(path, output)
-    after = unseen.read_graph(output)
-    order = {str(node): k for k, node in enumerate(after.node_ids)}
-    rows = [order[str(node)] for node in before.node_ids]
-    assert len(order) == before.n_nodes
-    assert (after.adjacency[rows][:, rows] != before.adjacency).nnz == 0
-
-
-@pytest.mark.parametrize(
-    "ids",
-    [
-        ["a", "b", "c"],
-        [7, 8, 9],
-        ["a", "b", "c" * 300],
-    ],
-)
+@pytest.mark.parametrize("ids", [["a", "b", "c"], [7, 8, 9], ["a", "b", "c" * 300]])
 def test_vectors_are_features_to_the_other_reader(ids: list[str] | list[int], tmp_path: Path) -> None:
     vectors = np.arange(6, dtype=np.float32).reshape(3, 2)
     path = tmp_path / "vectors.npz"

@@ -28,25 +28,13 @@ COMMON = "small large red blue set new light classic strong soft pack home value
 
 @dataclass(frozen=True)
 class Stranger:
-    """Files of one data set and its truth.
-
-    Attributes
-    ----------
-    edges, labels : Path
-        What the commands get.
-    extra : tuple of str
-        Further arguments of the commands: file names alone.
-    truth : dict
-        The class of every node.
-    missing : tuple of str
-        The classes without a label.
-    """
+    """Files of one data set and its truth."""
 
     edges: Path
     labels: Path
-    extra: tuple[str, ...]
-    truth: dict[str, str]
-    missing: tuple[str, ...]
+    extra: tuple[str, ...]  # further arguments of the commands: file names alone
+    truth: dict[str, str]  # the class of every node
+    missing: tuple[str, ...]  # the classes without a label
 
     @property
     def labelled(self) -> set[str]:
@@ -68,22 +56,15 @@ def make_shop(folder: Path, seed: int = 0, n: int = 1200) -> Stranger:
     for kind in kinds:
         own = rng.choice(WORDS[kind].split(), 2, replace=False)
         common = rng.choice(COMMON.split(), 4, replace=False)
-        texts.append(
-            " ".join(rng.permutation([*own, *common])).capitalize() + rng.choice(["", ".", ", 2-pack"])
-        )
+        words = " ".join(rng.permutation([*own, *common])).capitalize()
+        texts.append(words + rng.choice(["", ".", ", 2-pack"]))
     write(folder / "descriptions.csv", ["product_id", "description"], zip(ids, texts, strict=True))
     missing = ("pets", "music")
     rows = draw_labels(rng, ids, kinds, missing, 0.3)
-    write(
-        folder / "categories.csv", ["product_id", "category", "labelled by"], [(*row, "Éva") for row in rows]
-    )
-    return Stranger(
-        folder / "bought together.csv",
-        folder / "categories.csv",
-        ("--text", str(folder / "descriptions.csv")),
-        dict(zip(ids, kinds, strict=True)),
-        missing,
-    )
+    edges, labels = folder / "bought together.csv", folder / "categories.csv"
+    write(labels, ["product_id", "category", "labelled by"], [(*row, "Éva") for row in rows])
+    extra = ("--text", str(folder / "descriptions.csv"))
+    return Stranger(edges, labels, extra, dict(zip(ids, kinds, strict=True)), missing)
 
 
 def make_company(folder: Path, seed: int = 0, n: int = 700) -> Stranger:
@@ -102,14 +83,10 @@ def make_company(folder: Path, seed: int = 0, n: int = 700) -> Stranger:
     rows = zip(ids, ages, floors, office, strict=True)
     write(folder / "people.tsv", ["person", "age", "floor", "office"], rows, delimiter="\t")
     missing = ("legal", "finance")
-    write(folder / "teams.csv", ["person", "team"], draw_labels(rng, ids, kinds, missing, 0.3))
-    return Stranger(
-        folder / "contacts.txt",
-        folder / "teams.csv",
-        ("--features", str(folder / "people.tsv")),
-        dict(zip(ids, kinds, strict=True)),
-        missing,
-    )
+    edges, labels = folder / "contacts.txt", folder / "teams.csv"
+    write(labels, ["person", "team"], draw_labels(rng, ids, kinds, missing, 0.3))
+    extra = ("--features", str(folder / "people.tsv"))
+    return Stranger(edges, labels, extra, dict(zip(ids, kinds, strict=True)), missing)
 
 
 def make_bank(folder: Path, seed: int = 1, n: int = 1000) -> Stranger:
@@ -144,14 +121,10 @@ def make_bank(folder: Path, seed: int = 1, n: int = 1000) -> Stranger:
         rows.append([account, *("" if rng.random() < 0.05 else cell for cell in cells)])
     write(folder / "accounts.csv", ["account", "night_share", "balance", "country"], rows)
     missing = ("mule", "exchange")
-    write(folder / "types.csv", ["account", "type of account"], draw_labels(rng, ids, kinds, missing, 0.3))
-    return Stranger(
-        folder / "transfers.csv",
-        folder / "types.csv",
-        ("--features", str(folder / "accounts.csv")),
-        dict(zip(ids, kinds, strict=True)),
-        missing,
-    )
+    edges, labels = folder / "transfers.csv", folder / "types.csv"
+    write(labels, ["account", "type of account"], draw_labels(rng, ids, kinds, missing, 0.3))
+    extra = ("--features", str(folder / "accounts.csv"))
+    return Stranger(edges, labels, extra, dict(zip(ids, kinds, strict=True)), missing)
 
 
 def draw_classes(rng: Generator, n: int, shares: dict[str, int]) -> list[str]:
