@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from unseen.engine.comm import SOLO, CommError, _explain_errors, connect
 from unseen.engine.partition import partition
@@ -48,6 +49,20 @@ def test_dask_hands_over_edges_and_takes_back_vectors(tmp_path: Path) -> None:
     vectors = dd.read_parquet(str(tmp_path / "vectors")).compute()
     assert sorted(vectors["node"]) == sorted(made.node_ids.tolist())
     np.testing.assert_array_equal(np.stack(vectors["vector"]), made.rows(vectors["node"].to_numpy()))
+
+
+def test_sparse_features_need_memory_for_their_entries_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    np.savetxt(tmp_path / "edges.csv", [[k, (k + 1) % 60] for k in range(60)], fmt="%d", delimiter=",")
+    words = sp.csr_array((np.ones(60, dtype=np.float32), np.arange(60), np.arange(61)), shape=(60, 5000))
+    arrays = {"data": words.data, "indices": words.indices, "indptr": words.indptr, "shape": words.shape}
+    np.savez(tmp_path / "words.npz", ids=np.arange(60), format=np.array(b"csr"), **arrays)
+    partition(tmp_path / "edges.csv", tmp_path / "parts", parts=2, features=tmp_path / "words.npz")
+    jobs = []
+    monkeypatch.setattr("unseen.engine.train.check_memory", lambda _, job, **__: jobs.append(job))
+    train(tmp_path / "parts", tmp_path / "vectors", SOLO, method="smoothfeats", params={"n_components": 4})
+    assert 60 <= jobs[0].feature_entries < 200
 
 
 def test_one_process_forms_no_group_and_a_lost_connection_becomes_a_sentence() -> None:

@@ -178,6 +178,9 @@ def _check_memory(
             sum(getattr(part, name) for part in parts) for name in ("n_rows", "entries", "labelled", "halo")
         )
         columns = 0 if meta.features is None else int(meta.features["columns"])
+        stored = columns * rows
+        if meta.features is not None and meta.features["kind"] == "sparse":
+            stored = sum(part.files["features_indices.npy"][0] for part in parts) // 4  # int32
         # parts of one process may need the same rows, or each other's: it is this much at most
         halo = min(halo, meta.n_nodes - rows)
         sizes = {
@@ -187,7 +190,7 @@ def _check_memory(
             "loaded": False,
             "graph_nodes": meta.n_nodes,
         }
-        jobs.append(make_job(estimator, rows, entries, (columns, columns * rows), **sizes))
+        jobs.append(make_job(estimator, rows, entries, (columns, stored), **sizes))
     largest = max(jobs, key=lambda job: job.entries + 4 * job.nodes)
     check_memory(estimator, largest, force=force, processes=int(os.environ.get("LOCAL_WORLD_SIZE", "1")))
 
