@@ -291,9 +291,9 @@ class Ranking:
         self.is_learned = uses_labels(source)
         self.learns = self.is_learned and isinstance(source, Method)
         self.embedding = vectors_of(graph, labels, source)
-        self.space, self.surroundings = make_space(self.embedding, rng), surroundings
-        if isinstance(source, Method):  # nothing reads the vectors before the end
+        if isinstance(source, Method):
             self.embedding = source.embedding_ = put_aside(self.embedding)
+        self.space, self.surroundings = make_space(self.embedding, rng), surroundings
         # several labels of a node let one class look like a part of another that has too few
         self.weights = None if labels.is_multilabel else label_weights(self.space, self.indicator)
         labelled = self.indicator.any(axis=1)

@@ -174,8 +174,6 @@ def make_space(embedding: Embedding, rng: np.random.Generator) -> Space:
         machine = k_means(vectors[rows], k, child_seed(rng), init="random", n_init=1, max_iter=50)
         clusters.append(machine.predict(vectors).astype(np.uint8))
     space.clusters = tuple(clusters)
-    if not sp.issparse(embedding.vectors):
-        release_pages(embedding.vectors, 0, embedding.vectors.size)
     return_memory()
     return space
 
@@ -230,7 +228,11 @@ def unit_vectors(vectors: Singles | sp.csr_array, rng: np.random.Generator) -> S
     """Return vectors of length 1 and at most 200 columns, so that the cost stays linear in the nodes alone."""
     if vectors.shape[1] > 200 or sp.issparse(vectors):
         vectors = truncated_svd(vectors, min(200, *vectors.shape), rng)[0]
-    return l2_rows(np.asarray(vectors, dtype=np.float32))
+    unit = np.empty(vectors.shape, dtype=np.float32)
+    for rows in blocks(len(unit)):
+        unit[rows] = l2_rows(np.asarray(vectors[rows], dtype=np.float32))
+        release_pages(vectors, rows.start * unit.shape[1], min(rows.stop, len(unit)) * unit.shape[1])
+    return unit
 
 
 def k_means(vectors: Singles, k: int, seed: int, weights: Floats | None = None, **options: Any) -> Any:
