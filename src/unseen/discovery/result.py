@@ -247,8 +247,8 @@ class Discovery:
     def accept(self, names: Mapping[str, str], *, at_least: float = 0.0, fdr: float | None = None) -> Labels:
         """Return the labels with found groups added to them as classes.
 
-        These labels were not drawn at random. Found again with them, lists have no error rate, and :meth:`predictions`
-        reports no candidates for the groups that were left out: name all that you can at once.
+        The labels of a group were not drawn at random. A later discovery with them has no error rate, and
+        :meth:`predictions` reports no candidates for the groups without a name: name all that you can at once.
 
         Parameters
         ----------
