@@ -23,6 +23,14 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "labels.csv"
 
 
+@pytest.fixture
+def store(path: Path) -> Store:
+    """A session with one answer, which is not in the file yet."""
+    store = Store(path, NODES)
+    store.answer(["n4"], "a")
+    return store
+
+
 def known(store: Store) -> dict[str, list[str] | str]:
     """Return the labels of each node, or else its status."""
     return {node: list(value.labels) or value.status for node, value in store.values.items()}
@@ -92,9 +100,7 @@ def test_without_a_file_it_starts_from_what_is_given(tmp_path):
 
 
 @pytest.mark.parametrize("at", ["line", "file", "rename"])
-def test_a_crash_loses_nothing_that_was_saved(path, monkeypatch, at):
-    store = Store(path, NODES)
-    store.answer(["n4"], "a")
+def test_a_crash_loses_nothing_that_was_saved(path, store, monkeypatch, at):
     store.fold()
     store.answer(["n5"], "b")
     if at == "line":  # cut off within a line that was never told as saved
@@ -122,9 +128,7 @@ def crash(*_: object) -> None:
 
 @pytest.mark.parametrize("error", [errno.ENOSPC, errno.EROFS, errno.EIO])
 @pytest.mark.parametrize("call", ["write", "fsync"])
-def test_what_cannot_be_written_is_not_saved(path, monkeypatch, error, call):
-    store = Store(path, NODES)
-    store.answer(["n4"], "a")
+def test_what_cannot_be_written_is_not_saved(path, store, monkeypatch, error, call):
     before = store.journal.read_bytes()
 
     class Full:
@@ -161,9 +165,7 @@ def test_what_cannot_be_written_is_not_saved(path, monkeypatch, error, call):
     assert said(Store(path, NODES), "n5") == [["b"]]
 
 
-def test_a_change_from_outside_is_noticed_and_nothing_is_overwritten(path):
-    store = Store(path, NODES)
-    store.answer(["n4"], "a")
+def test_a_change_from_outside_is_noticed_and_nothing_is_overwritten(path, store):
     path.write_text("node,label\nn1,new\nn4,other\n")
     assert store.look_outside()
     store.answer(["n5"], "b")
@@ -173,9 +175,7 @@ def test_a_change_from_outside_is_noticed_and_nothing_is_overwritten(path):
         store.take("none")
 
 
-def test_a_change_from_outside_while_answers_are_written_is_not_overwritten(path, monkeypatch):
-    store = Store(path, NODES)
-    store.answer(["n4"], "a")
+def test_a_change_from_outside_while_answers_are_written_is_not_overwritten(path, store, monkeypatch):
     write = Path.write_bytes
 
     def write_after_another_program(self, data):
@@ -198,9 +198,7 @@ def test_a_change_from_outside_while_answers_are_written_is_not_overwritten(path
         ("app", "n1,red\nn4,a\nn2,blue\nn2,red\nn5,b\n"),
     ],
 )
-def test_after_a_change_from_outside_the_user_decides(path, take, expected):
-    store = Store(path, NODES)
-    store.answer(["n4"], "a")
+def test_after_a_change_from_outside_the_user_decides(path, store, take, expected):
     store.answer(["n5"], "b")
     path.write_text("node,label\nn1,new\nn4,other\n")
     session = store.session
@@ -212,9 +210,7 @@ def test_after_a_change_from_outside_the_user_decides(path, take, expected):
     assert Store(path, NODES).values == store.values
 
 
-def test_a_file_changed_between_sessions_is_taken_as_it_is(path, caplog):
-    store = Store(path, NODES)
-    store.answer(["n4"], "a")
+def test_a_file_changed_between_sessions_is_taken_as_it_is(path, store, caplog):
     store.close()
     path.write_text("node,label\nn9,z\n")
     with caplog.at_level("INFO", "unseen"):
@@ -224,9 +220,7 @@ def test_a_file_changed_between_sessions_is_taken_as_it_is(path, caplog):
     assert "was changed since the last session" in caplog.text
 
 
-def test_a_file_changed_after_a_crash_is_asked_about(path):
-    store = Store(path, NODES)
-    store.answer(["n4"], "a")
+def test_a_file_changed_after_a_crash_is_asked_about(path, store):
     path.write_text("node,label\nn9,z\n")
     again = Store(path, NODES)
     assert again.outside
@@ -238,9 +232,7 @@ def test_a_file_changed_after_a_crash_is_asked_about(path):
 @pytest.mark.parametrize(
     "content", [b"\xff\xfe\0garbage", b'node,label\nn1,"red\n', b"", b"node,label,status\nn1\n"]
 )
-def test_a_file_broken_from_outside_does_not_block_keeping_the_answers(path, content):
-    store = Store(path, NODES)
-    store.answer(["n4"], "a")
+def test_a_file_broken_from_outside_does_not_block_keeping_the_answers(path, store, content):
     store.fold()
     store.answer(["n5"], action="skip")
     path.write_bytes(content)
