@@ -316,7 +316,7 @@ class Search(Settings):
 
         Outputs are checked first; tables with a row for every node have more formats.
         """
-        from unseen.discovery.tables import PREDICTIONS, SUFFIXES, check_target
+        from unseen.discovery.targets import PREDICTIONS, SUFFIXES, check_target
 
         options.refuse_two_outputs(self.json, *outputs)
         for path in filter(None, outputs):

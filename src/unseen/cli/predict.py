@@ -28,7 +28,8 @@ def predict(
     """Write a class for every node: its label, the labelled class that fits best, or a candidate class."""
     data, labels, method = search.load_search(source, output, every_node=True)
 
-    from unseen.discovery.tables import NETWORK, predict_classes, write_predictions
+    from unseen.discovery.tables import predict_classes, write_predictions
+    from unseen.discovery.targets import NETWORK
 
     if labels is not None and len(labels.labelled) == data.graph.n_nodes:
         logger.warning("every node has a label, so there is nothing to predict")

@@ -6,7 +6,7 @@ import csv
 import io
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from unseen.data.files import STANDARD, AnyPath, atomic_path, refuse_overwriting, require_writable
-from unseen.data.opened import data_suffix
+from unseen.data.files import AnyPath, atomic_path
 from unseen.data.sources import Source, find_file
 from unseen.data.tables import Table, float_values
 from unseen.discovery.guarantees import check_fdr
+from unseen.discovery.targets import DATABASES, NETWORK, PREDICTIONS, TEXT, check_target, target_suffix
 from unseen.errors import InputError, counted, logger, unknown_name
 from unseen.ids import as_ids, match_ids
 from unseen.labels import RANDOM, Labels, class_name_problem
@@ -27,36 +27,8 @@ if TYPE_CHECKING:
     from unseen.discovery.result import Discovery
     from unseen.discovery.suggest import Suggestion
 
-TEXT = (".csv", ".tsv")
-DATABASES, NETWORK = (".db", ".sqlite", ".sqlite3", ".duckdb"), ".graphml"
-SUFFIXES = (".parquet", *TEXT, ".json")
-PREDICTIONS = (".parquet", *TEXT, *DATABASES, NETWORK, ".json")
-"""Suffixes of tables, and of those with a row for every node."""
-
 NEEDED = ("node", "group", "unseen_probability")
 RATE = "q_value"
-
-
-def check_target(path: AnyPath, inputs: Iterable[object] = (), suffixes: Sequence[str] = SUFFIXES) -> None:
-    """Raise the error that writing `path` would end in, before any work is done; `inputs` are files to be read."""
-    suffix = _suffix(path)
-    if suffix not in suffixes:
-        msg = f"{path}: the suffix {suffix or '(none)'!r} is unknown; use {', '.join(suffixes[:-1])} or .json"
-        raise InputError(msg)
-    if str(path).lower().endswith(".gz") and suffix not in TEXT:
-        msg = f"{path}: only text is written as .gz (.csv.gz, .tsv.gz); leave out the .gz"
-        raise InputError(msg)
-    if suffix in DATABASES:  # a table is added, even to a database that is read
-        from unseen.data.write_nodes import is_duckdb
-
-        is_duckdb(Path(path))  # or neither, which is an error
-    else:
-        refuse_overwriting(path, inputs)
-    require_writable(path)
-
-
-def _suffix(path: AnyPath) -> str:
-    return ".csv" if str(path) == STANDARD else data_suffix(Path(path))
 
 
 def accept(
@@ -225,9 +197,9 @@ def write_predictions(target: Any, table: Any, graph: Any = None) -> None:
         set_attributes(target, table)
         return
     check_target(target, suffixes=PREDICTIONS)
-    if _suffix(target) in DATABASES:
+    if target_suffix(target) in DATABASES:
         write_database(Path(target), table)
-    elif _suffix(target) == NETWORK:
+    elif target_suffix(target) == NETWORK:
         write_network(Path(target), table, graph)
     else:
         write_result(target, table)
@@ -240,7 +212,7 @@ def write_result(path: AnyPath, table: Any, report: Any = None) -> None:
     from unseen.data.writers import text_fill
 
     check_target(path)
-    suffix = _suffix(path)
+    suffix = target_suffix(path)
     text = io.StringIO()
     if suffix == ".json":
         json.dump(table.to_pylist() if report is None else report, text, indent=2, ensure_ascii=False)
