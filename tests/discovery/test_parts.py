@@ -324,6 +324,21 @@ def test_labels_of_one_region_are_told_from_random_ones_whatever_is_missing():
     assert find_concentration(evidence, np.arange(1600) == 3, graph.adjacency) == (None, False)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_labels_around_a_hub_are_noticed_where_everything_is_linked_to_everything(seed):
+    rng = np.random.default_rng(seed)
+    near = rng.choice(np.arange(1, 1000), 150, replace=False)  # of the hub
+    ends = np.hstack([rng.integers(0, 1000, (2, 8000)), [np.zeros(150, int), near]])
+    graph = unseen.Graph.from_edges(*ends[:, ends[0] != ends[1]], nodes=range(1000))
+    evidence = Evidence(np.zeros((1000, 5)), np.where(np.arange(1000) < 800, 1.0, 0.0)[:, None])
+    around = np.isin(np.arange(1000), near[near < 800][:80])
+    random = np.isin(np.arange(1000), rng.choice(800, 80, replace=False))
+    reach, is_concentrated = find_concentration(evidence, around, graph.adjacency)
+    assert reach < 0.7
+    assert is_concentrated
+    assert not find_concentration(evidence, random, graph.adjacency)[1]
+
+
 def test_discovery_has_at_most_thirty_named_numbers():
     names = []
     for file in sorted(Path(unseen.discovery.__path__[0]).glob("*.py")):

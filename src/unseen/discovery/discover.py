@@ -12,33 +12,21 @@ from scipy.special import softmax
 from scipy.stats import rankdata
 
 from unseen.data.objects_plain import as_graph_and_labels
-from unseen.discovery import groups
-from unseen.discovery.groups import ClassCount
-from unseen.discovery.guarantees import (
-    FDR,
-    MIN_LABELS,
-    ErrorRates,
-    Guarantee,
-    check_fdr,
-    class_weights,
-    find_guarantee,
-    fold_scores,
-    has_full_class,
-    make_error_rates,
-)
+from unseen.discovery import groups, guarantees
+from unseen.discovery.guarantees import ErrorRates, Guarantee
 from unseen.discovery.names import add_support, match_names
 from unseen.discovery.questions import fine_questions
 from unseen.discovery.ranking import SHARPNESS, OnStep, Ranking, class_means, nearest_classes, rank_nodes
 from unseen.discovery.result import CERTAIN, EVIDENCE, Discovery, texts_of
 from unseen.discovery.summary import make_coverage, top_nodes
 from unseen.discovery.validation import USUAL_SHARE, judge, learn_slope, match_share, probabilities
-from unseen.discovery.vectors import Space, searched
+from unseen.discovery.vectors import searched
 from unseen.discovery.words import weigh_features
 from unseen.embedding import Embedding
 from unseen.engine.run import libraries_on_one_thread
 from unseen.errors import InputError, counted, logger, unknown_name
 from unseen.graph import Graph
-from unseen.ids import Floats, IdArray, Ints, Mask, Singles, id_order
+from unseen.ids import Floats, IdArray, Ints, Mask, id_order
 from unseen.labels import Labels
 from unseen.methods.base import Method
 from unseen.randomness import RandomState, as_generator, child_seed
@@ -54,7 +42,7 @@ def discover(
     names: Mapping[str, str] | None = None,
     encoder: Any = None,
     target: str | None = None,
-    fdr: float = FDR,
+    fdr: float = guarantees.FDR,
     rates: Literal["same", "differ"] = "same",
     random_state: RandomState = None,
     on_step: OnStep | None = None,
@@ -116,7 +104,7 @@ def discover(
     if n_classes is not None and (type(n_classes) is not int or n_classes < 0):
         msg = f"`n_classes` must be None or an integer of at least 0, got {n_classes!r}"
         raise InputError(msg)
-    fdr = check_fdr(fdr)
+    fdr = guarantees.check_fdr(fdr)
     if rates not in ("same", "differ"):
         raise unknown_name("choice of `rates`", rates, ["same", "differ"])
     graph, given = as_graph_and_labels(graph, labels)
@@ -204,34 +192,28 @@ def _discover(
     p[has_answer] = 1.0
     best, support, absent = match_names(graph, space, indicator, p, words)
     p[unlabelled] = add_support(p[unlabelled], support[unlabelled])
-    # 6. groups, of the selected nodes or, where there are none, of those that are probably new
+    # 6. groups
     errors = errors if guarantee.holds else None
-    is_new, is_selected = unlabelled & (p > CERTAIN), np.zeros(graph.n_nodes, dtype=bool)
+    is_selected = np.zeros(graph.n_nodes, dtype=bool)
     if errors is not None:
         is_selected[unlabelled] = errors.q <= fdr
-    likely = ranking.evidence.scores.argmax(axis=1)
-    old = np.where(is_new, -1, likely)
-    metric = groups.class_metric(space, old)
     has_measure = test.auroc is not None and not test.failed and not labels.is_multilabel
-    at_least, answers = None if errors is None else errors.at_least, (len(begun), int(has_answer.sum()))
-    count = _count_missing(space, metric, old, p, unlabelled, at_least, answers, has_measure, rng)
-    rows = np.flatnonzero(has_answer | is_new)
-    questions = fine_questions(metric, rows, p, has_answer, child_seed(rng))
+    at_least = None if errors is None else errors.at_least
+    count, questions, parts = _find_groups(
+        ranking, p, unlabelled, has_answer, is_selected, len(begun), at_least, has_measure, n_classes, rng
+    )
     p[has_answer] = 0.0
-    rate, rows = (fdr, is_selected) if is_selected.any() else (None, is_new)
-    rows = np.flatnonzero(rows) if rate or n_classes or is_new.sum() >= groups.MIN_NODES else rows[:0]
-    k = count.best if n_classes is None else n_classes
-    parts = groups.sort_into_groups(metric, rows, p[rows], k, child_seed(rng))
     name, group = np.full((2, graph.n_nodes), None, dtype=object)
-    fits = np.flatnonzero(is_new & (best >= 0))
+    fits = np.flatnonzero((p > CERTAIN) & (best >= 0))
     name[fits] = np.array([*words, None], dtype=object)[best[fits]]
+    rate = fdr if is_selected.any() else None
     classes = groups.describe(graph, space, parts, p, means, names, name, rate)
     for each, rows in zip(classes, parts, strict=True):
         group[rows] = each.group
     nodes = {
         "node": id_array(graph.node_ids[unlabelled]),
         "unseen_probability": pa.array(p[unlabelled], pa.float64()),
-        "likely_class": pa.array([names[k] for k in likely[unlabelled]], pa.string()),
+        "likely_class": pa.array([names[k] for k in ranking.likely[unlabelled]], pa.string()),
         "group": pa.array(group[unlabelled], pa.string()),
         "name": pa.array(name[unlabelled], pa.string()),
         "selected": pa.array(is_selected[unlabelled], pa.bool_()),
@@ -265,17 +247,17 @@ def _find_errors(
     conditions |= {
         "is_concentrated": ranking.is_concentrated,
         "has_one_class": len(ranking.names) < 2,
-        "has_few_labels": len(labels.labelled) < MIN_LABELS,
+        "has_few_labels": len(labels.labelled) < guarantees.MIN_LABELS,
         "is_heterophilous": not ranking.is_homophilous,
         "has_several": labels.is_multilabel,
         "is_learned": ranking.is_learned,
         "has_accepted": bool(labels.guesses)
-        or has_full_class(nearest_classes(ranking.space, indicator), indicator),
+        or guarantees.has_full_class(nearest_classes(ranking.space, indicator), indicator),
     }
     rates_differ = rates == "differ" or ranking.weights is not None
-    has_basis = find_guarantee(conditions | {"has_names": False}, rates_differ=rates_differ).holds
+    has_basis = guarantees.find_guarantee(conditions | {"has_names": False}, rates_differ=rates_differ).holds
     errors = find_error_rates(ranking, rates_differ, rng) if has_basis else None
-    return find_guarantee(conditions, rates_differ=rates_differ), errors
+    return guarantees.find_guarantee(conditions, rates_differ=rates_differ), errors
 
 
 def find_error_rates(ranking: Ranking, rates_differ: bool, rng: np.random.Generator) -> ErrorRates:
@@ -283,9 +265,9 @@ def find_error_rates(ranking: Ranking, rates_differ: bool, rng: np.random.Genera
     indicator, weights = ranking.indicator, None
     scores = ranking.scores[~indicator.any(axis=1)]
     if rates_differ:
-        weights = class_weights(nearest_classes(ranking.space, indicator), indicator)
-    labelled_scores = fold_scores(indicator, scores, ranking.score, rng)
-    return make_error_rates(scores, labelled_scores, weights, seed=child_seed(rng))
+        weights = guarantees.class_weights(nearest_classes(ranking.space, indicator), indicator)
+    labelled_scores = guarantees.fold_scores(indicator, scores, ranking.score, rng)
+    return guarantees.make_error_rates(scores, labelled_scores, weights, seed=child_seed(rng))
 
 
 def _find_probabilities(
@@ -312,39 +294,49 @@ def _find_probabilities(
     return probabilities(scores, learn_slope(folds), share), if_hard
 
 
-def _count_missing(
-    space: Space,
-    metric: Singles,
-    old: Ints,
+def _find_groups(
+    ranking: Ranking,
     p: Floats,
     unlabelled: Mask,
+    has_answer: Mask,
+    is_selected: Mask,
+    n_begun: int,
     at_least: int | None,
-    answers: tuple[int, int],
     has_measure: bool,
+    n_classes: int | None,
     rng: np.random.Generator,
-) -> ClassCount:
-    """Return the number of classes of the new nodes; if these are too few, of as many as are expected to be new.
+) -> tuple[groups.ClassCount, list[int], list[Ints]]:
+    """Return how many classes are missing, questions that settle it, and the groups.
 
-    It begins at 1 where the bound shows missing nodes, and at 0 where no class need be missing. `answers` named some
-    of the classes. It is open where classes are not recovered, or share nodes: then the spread of the labelled classes
-    is no measure (`has_measure`).
+    The classes are those of the nodes that are probably new; if these are too few, of as many as are expected to be.
+    The number begins at 1 where the bound shows missing nodes, and at 0 where no class need be missing. Answers named
+    `n_begun` of them. It is open where classes are not recovered, or share nodes: then the spread of the labelled
+    classes is no measure. Groups consist of selected nodes or, where there are none, of those that are probably new.
     """
-    rows = np.flatnonzero(unlabelled & (old < 0))
-    is_small = len(rows) < groups.MIN_NODES
+    is_new = unlabelled & (p > CERTAIN)
+    old = np.where(is_new, -1, ranking.likely)
+    metric = groups.class_metric(ranking.space, old)
+    rows, is_small = np.flatnonzero(is_new), is_new.sum() < groups.MIN_NODES
     if is_small:
         rows = np.flatnonzero(unlabelled)
         rows = np.sort(rows[np.argsort(-p[rows], kind="stable")[: round(p[rows].sum())]])
-    count = groups.count_classes(space, metric, rows, old, rng)
+    count = groups.count_classes(ranking.space, metric, rows, old, rng)
     if at_least:
         count = replace(count, best=max(count.best, 1), low=max(count.low, 1))
     elif is_small or at_least == 0:
         count = replace(count, low=0)
-    count = groups.with_answers(count, *answers)
-    if has_measure:
-        return count
-    low = min(max(count.proven, 1 if at_least else 0), count.best)
-    high = max(int(unlabelled.sum()) // groups.MIN_NODES, count.high)
-    return ClassCount(count.best, low, high, proven=count.proven)
+    count = groups.with_answers(count, n_begun, int(has_answer.sum()))
+    if not has_measure:
+        low = min(max(count.proven, 1 if at_least else 0), count.best)
+        high = max(int(unlabelled.sum()) // groups.MIN_NODES, count.high)
+        count = groups.ClassCount(count.best, low, high, proven=count.proven)
+    rows = np.flatnonzero(has_answer | is_new)
+    questions = fine_questions(metric, rows, p, has_answer, child_seed(rng))
+    has_list = is_selected.any()
+    rows = np.flatnonzero(is_selected if has_list else is_new)
+    rows = rows[:0] if is_small and not has_list and not n_classes else rows
+    k = count.best if n_classes is None else n_classes
+    return count, questions, groups.sort_into_groups(metric, rows, p[rows], k, child_seed(rng))
 
 
 def _find_evidence(ranking: Ranking, unlabelled: Mask, errors: ErrorRates | None) -> dict[str, pa.Array]:

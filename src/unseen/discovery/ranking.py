@@ -10,8 +10,8 @@ were drawn.
 
 Labels lie all over their classes, as if drawn at random, or in one region where somebody looked (sampling bias). It
 matters because an unlabelled region is a sign of a missing class in the first case only. Among the nodes that clearly
-fit a class, whatever else is missing, labels drawn at random are as frequent around labelled nodes as around others.
-Labels from one region are not.
+fit a class, whatever else is missing, labels drawn at random are as frequent around labelled nodes as around others,
+and no node is linked to far more of the labelled ones. Labels from one region or around a hub are not like that.
 """
 
 from __future__ import annotations
@@ -235,6 +235,10 @@ def find_concentration(evidence: Evidence, labelled: Mask, links: sp.csr_array) 
     Nodes that fit a class at least as well as half of its labelled nodes do are compared within the class, by the share
     of labelled nodes one and two steps away (without edges, by the predicted label propensity), and by their AUROC.
     None where no class has enough nodes of both kinds.
+
+    Around a hub of a network that mixes well, labelled and other nodes have the same neighbours but for the hub. So it
+    is too well, too, if a node has more labelled neighbours among them than labels drawn at random would give it, by a
+    tenth of these labels and beyond what may be accident at any node.
     """
     from sklearn.metrics import roc_auc_score
 
@@ -253,7 +257,10 @@ def find_concentration(evidence: Evidence, labelled: Mask, links: sp.csr_array) 
         far = np.full(len(near), np.nan)
         around = near + np.divide(walk @ near - back * labelled, away, out=far, where=away > 1e-6)
     best, fit = evidence.scores.argmax(axis=1), evidence.scores.max(axis=1)
-    known = np.isfinite(around)
+    known, labels = (
+        np.isfinite(around),
+        np.zeros((len(fit), 2)),
+    )  # those there are, and those expected of each node
     figures, sizes = [], []
     for k in range(evidence.scores.shape[1]):
         inside, others = (np.flatnonzero(known & (best == k) & rows) for rows in (labelled, ~labelled))
@@ -264,10 +271,14 @@ def find_concentration(evidence: Evidence, labelled: Mask, links: sp.csr_array) 
             rows = np.r_[inside, others]
             figures.append(roc_auc_score(labelled[rows], around[rows]))
             sizes.append(min(len(inside), len(others)))
+            labels[inside, 0], labels[rows, 1] = 1, len(inside) / len(rows)
     if sum(sizes) < 10:
         return None, False
     reach = float(np.average(figures, weights=sizes))
-    return reach, reach >= max(REACH, 0.5 + 3 / (12 * sum(sizes)) ** 0.5)
+    there, expected = (links @ labels).T
+    is_accident = poisson.sf(there - 1, expected) >= 1e-4 / len(fit)
+    has_hub = bool((~is_accident & (there - expected >= 0.1 * labels[:, 0].sum())).any())
+    return reach, has_hub or reach >= max(REACH, 0.5 + 3 / (12 * sum(sizes)) ** 0.5)
 
 
 class Ranking:
@@ -298,6 +309,7 @@ class Ranking:
         self.weights = None if labels.is_multilabel else label_weights(self.space, self.indicator)
         labelled = self.indicator.any(axis=1)
         self.evidence = gather(self.space, self.indicator, surroundings, self.weights)
+        self.likely: Ints = self.evidence.scores.argmax(axis=1)
         self.reach, self.is_concentrated = find_concentration(self.evidence, labelled, graph.adjacency)
         only: Collection[str] = SIGNALS
         if self.is_concentrated:

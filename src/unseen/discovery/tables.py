@@ -47,16 +47,15 @@ def accept(
     if isinstance(at_least, bool) or not isinstance(at_least, (int, float)) or not 0 <= at_least <= 1:
         msg = f"`at_least` is a probability, a number from 0 to 1, got {at_least!r}"
         raise InputError(msg)
-    rates = nodes.column(RATE).to_pylist() if RATE in nodes.column_names else [None] * nodes.num_rows
-    has_rates = any(rate is not None for rate in rates)
+    rows = nodes.to_pylist()
+    has_rates = any(row.get(RATE) is not None for row in rows)
     if fdr is not None and not has_rates:
         msg = (
             "these nodes have no error rate, so `fdr` cannot be chosen; leave it out, and look at them before"
         )
         raise InputError(msg)
     limit_rate = 1.0 if fdr is None else check_fdr(fdr)
-    columns = [nodes.column(name).to_pylist() for name in NEEDED]
-    groups = set(columns[1]) - {None, ""}
+    groups = {row["group"] for row in rows} - {None, ""}
     for group, name in names.items():
         if group not in groups:
             raise unknown_name("group", group, sorted(groups))
@@ -73,9 +72,10 @@ def accept(
         node for node, status in asked.items() if getattr(status, "drawn", "") == RANDOM
     } - classes.keys()
     added, others = Counter[tuple[str, str]](), list[str]()
-    for each, group, probability, rate in zip(*columns, rates, strict=True):
-        node, name = form(each), (names.get(group) or "").strip()
-        is_listed = probability >= at_least and (rate is None or rate <= limit_rate)
+    for row in rows:
+        node, group, rate = form(row["node"]), row["group"], row.get(RATE)
+        name = (names.get(group) or "").strip()
+        is_listed = row["unseen_probability"] >= at_least and (rate is None or rate <= limit_rate)
         if not name or not is_listed or node in drawn:  # the class of the last ones is asked for
             continue
         is_free = node not in classes
