@@ -143,8 +143,9 @@ def _distinct_ids(columns: Sequence[pa.Array]) -> tuple[pa.Array, list[Ints]]:
     encoded = pa.concat_arrays([column.cast(kind) for column in columns]).dictionary_encode()
     codes = encoded.indices.to_numpy(zero_copy_only=False).reshape(len(columns), -1)
     by_row = codes.T.ravel()
-    first = np.empty(len(encoded.dictionary), dtype=np.int64)
-    first[by_row[::-1]] = np.arange(len(by_row) - 1, -1, -1)  # the last write, of the first row, stays
+    rows = np.arange(len(by_row), dtype=np.min_scalar_type(len(by_row)))
+    first = np.empty(len(encoded.dictionary), dtype=rows.dtype)
+    first[by_row[::-1]] = rows[::-1]  # the last write, of the first row, stays
     order = np.argsort(first)
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -132,9 +133,9 @@ class Intake:
             if len(is_alone) > 1 and is_alone[0] and not is_alone[1:].any():
                 self.nodes.warn_of_first_row("data", "id occurs")
         labels = build_labels(self.label_rows, self.numbering, self.report, graph) if self.labels else None
-        logger.info(
-            "read %s: %s", self.edges.name, describe_reading(graph, labels, self.report, self.options)
-        )
+        if logger.isEnabledFor(logging.INFO):  # counting takes time where nobody listens
+            facts = describe_reading(graph, labels, self.report, self.options)
+            logger.info("read %s: %s", self.edges.name, facts)
         if self.text_rows is not None:
             from unseen.data.words import with_text
 
