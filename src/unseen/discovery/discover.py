@@ -186,6 +186,7 @@ def _discover(
     # 4. error rates
     conditions = {"has_types": has_types, "has_begun": bool(begun), "has_names": bool(words)}
     guarantee, errors = _find_errors(labels, ranking, rates, rng, conditions)
+    del ranking.surroundings  # nothing is scored any more, and they are the largest array
     # 5. probabilities
     p = np.zeros(graph.n_nodes)
     p[unlabelled], if_hard = _find_probabilities(ranking, unlabelled, errors, bool(words))
