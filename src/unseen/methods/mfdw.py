@@ -124,6 +124,7 @@ class MFDW(Method):
         def begin() -> float:
             nonlocal states
             states = rounds(objective, *start)
+            start.clear()  # the rounds alone hold on to U and H'
             return do_round()
 
         def do_round() -> float:
