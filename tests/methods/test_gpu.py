@@ -25,15 +25,11 @@ def gpu(monkeypatch: pytest.MonkeyPatch) -> PretendGPU:
 
 def test_the_pretend_device_is_strict(gpu: PretendGPU) -> None:
     with gpu:
-        here = torch.zeros(3, device="cuda")
-        there = torch.ones(3)
-        assert here.is_cuda
-        assert (here * 2)[1:].device.type == "cuda"
-        assert not there.is_cuda
-        with pytest.raises(RuntimeError, match="same device"):
-            here + there
-        with pytest.raises(RuntimeError, match="same device"):
-            torch.add(there, there, out=here)
+        here, there = torch.zeros(3, device="cuda"), torch.ones(3)
+        assert (here.is_cuda, there.is_cuda, (here * 2)[1:].device.type) == (True, False, "cuda")
+        for mix in (lambda: here + there, lambda: torch.add(there, there, out=here)):
+            with pytest.raises(RuntimeError, match="same device"):
+                mix()
         with pytest.raises(TypeError, match="numpy"):
             here.numpy()
         assert (here + there.to("cuda")).cpu().numpy().tolist() == [1, 1, 1]

@@ -121,28 +121,6 @@ def test_every_parameter_is_declared_by_the_vocabulary_alone() -> None:
     assert used == set(MEANINGS)
 
 
-def _words(text: str) -> str:
-    """Return a text without layout: quotes, backslashes and line breaks do not make another wording."""
-    return re.sub(r"\s+", " ", re.sub(r"[\"'\\]", "", re.sub(r"[\"']\s*\n\s*[\"']", "", text)))
-
-
-def test_no_wording_of_a_parameter_stands_twice() -> None:
-    folders = (SOURCE, Path(paper_vocabulary.__file__).parent)
-    files = {
-        path: _words(path.read_text(encoding="utf-8")) for folder in folders for path in folder.rglob("*.py")
-    }
-    for name, meaning in MEANINGS.items():
-        places = [path.name for path, text in files.items() for _ in range(text.count(_words(meaning)))]
-        assert places == ["vocabulary.py"], f"the meaning of {name} stands in {places}"
-    for path in files:
-        for doc in re.findall(
-            r'^class \w+\([^)]*Method\):\n    """(.*?)"""', path.read_text(encoding="utf-8"), re.S | re.M
-        ):
-            assert "\n    Parameters\n" not in doc, (
-                f"{path.name}: parameters are described by their declarations"
-            )
-
-
 @needs_guide
 def test_adding_a_method_is_adding_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "degrees.py").write_text(SAMPLE[1])
