@@ -8,7 +8,7 @@ The released code starts from uniform(0, 1) / d instead: ``init="uniform"``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ from unseen.engine.sparse import Matrix
 from unseen.engine.steps import Arrays, History, Training
 from unseen.errors import InputError, counted, logger
 from unseen.graph import Graph
-from unseen.ids import Keys, Singles, match_ids
+from unseen.ids import Array, Keys, Singles, match_ids
 from unseen.labels import Labels
 from unseen.linalg.svd import operator_svd
 from unseen.linalg.walk import WalkMatrix
@@ -101,8 +101,9 @@ class MFDW(Method):
         terms = self._label_terms(adjacency, labels, keys)
         objective = Objective(walk, self.lam, constant=constant or 0.0, **terms)
         key = (MFDW, self.init, self.lam, columns, seed)
-        start = [part.copy() for part in run.once(key, lambda: self._start(walk, keys, columns))]
-        state, history = self._do_rounds(objective, start, run)
+        state, history = self._do_rounds(
+            objective, lambda: run.once(key, lambda: self._start(walk, keys, columns)), run
+        )
         self.context_: Singles = state.Ht
         self.loss_history_ = history.losses
         self.n_iter_ = len(history.losses) - 1
@@ -112,19 +113,22 @@ class MFDW(Method):
         logger.info("%s: %s, J from %.6g to %.6g", self._name, counted(self.n_iter_, "round"), before, after)
         return state.U
 
-    def _do_rounds(self, objective: Objective, start: list[Singles], run: Run) -> tuple[Iterate, History]:
+    def _do_rounds(
+        self, objective: Objective, make_start: Callable[[], tuple[Singles, Singles]], run: Run
+    ) -> tuple[Iterate, History]:
         """Return the last round and the history of J; Ctrl-C ends the rounds with the last whole one."""
         resumes = self.solver == "als"  # U and H' are all that a round needs to know of those before
         rounds = partial(gradient_descent, step=self.step)
         if resumes:
             rounds = partial(alternating, cg_steps=CG_STEPS)
+        stored: list[Array] = []
         states: Iterator[Iterate]
         state: Iterate
 
         def begin() -> float:
             nonlocal states
-            states = rounds(objective, *start)
-            start.clear()  # the rounds alone hold on to U and H'
+            states = rounds(objective, *(stored or (part.copy() for part in make_start())))
+            stored.clear()
             return do_round()
 
         def do_round() -> float:
@@ -133,7 +137,7 @@ class MFDW(Method):
             return state.cost
 
         def restore(_: int, arrays: Arrays) -> None:
-            start[:] = arrays["U"], arrays["Ht"]
+            stored[:] = arrays["U"], arrays["Ht"]
 
         training = Training(
             do_round,
