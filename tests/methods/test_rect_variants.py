@@ -165,6 +165,8 @@ def test_processes_agree_on_what_all_of_them_hold():
     class Other(Comm):
         """Two processes: this one, and one that adds its own findings in the order they are asked for."""
 
+        size = 2
+
         def __init__(self, *theirs: float) -> None:
             self.theirs = list(theirs)
 
