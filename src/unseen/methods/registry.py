@@ -115,7 +115,10 @@ def _load_plugin(entry: EntryPoint) -> type[Method]:
 
 def _modules() -> list[str]:
     """Return the names of all modules of the package and its folders, but for those that begin with ``_``."""
-    modules = pkgutil.walk_packages(methods.__path__, "unseen.methods.")
+    modules = list(pkgutil.iter_modules(methods.__path__, "unseen.methods."))
+    for name in [module.name for module in modules if module.ispkg]:  # without importing the folder
+        paths = [f"{path}/{name.rpartition('.')[2]}" for path in methods.__path__]
+        modules += pkgutil.iter_modules(paths, f"{name}.")
     return [m.name for m in modules if not m.ispkg and not m.name.rpartition(".")[2].startswith("_")]
 
 
