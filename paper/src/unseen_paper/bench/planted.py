@@ -21,12 +21,9 @@ from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.metrics import roc_auc_score
 
 from unseen.data.datasets import Dataset
 from unseen.data.generators import planted_partition
-from unseen.discovery.discover import discover
-from unseen.discovery.vectors import HUGE_COLUMNS
 from unseen.embedding import Embedding
 from unseen.engine.memory import estimate_peak, make_job
 from unseen.engine.run import Run
@@ -167,6 +164,11 @@ def search(
     name: str, data: Dataset, split: Split, vectors: Path | None
 ) -> Callable[[], Callable[[], list[float | None]]]:
     """Prepare what `unseen discover` or `unseen predict` do after reading."""
+    from sklearn.metrics import roc_auc_score
+
+    from unseen.discovery.discover import discover  # here, since a fit would hold these libraries, too
+    from unseen.discovery.vectors import HUGE_COLUMNS
+
     source = None
     if vectors is not None:
         stored = np.load(vectors, mmap_mode="r", allow_pickle=False)
