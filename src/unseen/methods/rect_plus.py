@@ -99,8 +99,8 @@ class RECTPlus(Method):
         smoothing = 16.0 * job.nodes * columns_at_once(job.nodes) + 20.0 * job.entries
         columns = job.columns if has_features else min(job.columns, 100)
         result = 0.0 if job.scratch else 4.0 * job.nodes * columns
-        bases = 256.0 * job.nodes  # eigenvectors and degrees
-        working = (9e7 if has_features else 2e7) + bases + max(smoothing, result)
+        bases = 310.0 * job.nodes  # eigenvectors and degrees
+        working = (8.4e7 if has_features else 2e7) + bases + max(smoothing, result)
         return max(working + job.feature_bytes(8, 0), job.feature_bytes(16, 0))
 
     def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:
