@@ -203,3 +203,19 @@ def test_early_stopping_keeps_the_best_weights() -> None:
     assert stopping.over
     stopping.restore()
     assert float(kept.detach()) == 5.0  # accuracy .8, of these the lowest loss
+
+
+def test_sparse_features_are_never_made_dense(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = planted()
+    labels = some_labels(graph)
+
+    def refuse(*_: object, **__: object) -> None:
+        msg = "made dense"
+        raise AssertionError(msg)
+
+    for name in ("toarray", "todense"):
+        monkeypatch.setattr(sp.csr_array, name, refuse)
+    monkeypatch.setattr(torch.Tensor, "to_dense", refuse)
+    for method in (unseen.GCN, unseen.APPNP, unseen.DGI):
+        fitted = method(n_components=4, epochs=2, random_state=0).fit(graph, labels)
+        assert fitted.embedding_.vectors.shape == (90, 4)

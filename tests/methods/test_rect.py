@@ -272,3 +272,8 @@ def test_ctrl_c_keeps_the_best_state(name, planted, split):
     np.testing.assert_array_equal(method.embedding_.vectors, five)
     with pytest.raises(KeyboardInterrupt):
         unseen.make_method(name, callbacks=[interrupt], **options).fit(planted.graph, split.seen_labels)
+
+
+def test_random_state_none_is_really_random(planted):
+    a, b = (unseen.RECTN(n_components=4, epochs=1).fit_transform(planted.graph).vectors for _ in range(2))
+    assert not np.array_equal(a, b)

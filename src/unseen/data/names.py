@@ -8,9 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import pairwise, permutations
+from typing import TYPE_CHECKING
 
-from unseen.data.sources import Role
 from unseen.labels import DRAWN, STATUSES
+
+if TYPE_CHECKING:
+    from unseen.data.sources import Role
 
 HEADER_HINT = "; if this line is a header, say header=True (--header)"
 SRC, DST, WEIGHT = ("src", "source"), ("dst", "target"), ("weight",)

@@ -5,18 +5,20 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from unseen.data.names import HEADER_HINT, find_name
-from unseen.data.opened import File
 from unseen.errors import InputError, UnseenError
 from unseen.graph import Features
 from unseen.ids import Floats, IdArray, Ints, Place, as_ids
 from unseen.labels import MISSING_WORDS
+
+if TYPE_CHECKING:
+    from unseen.data.opened import File
 
 
 @dataclass(frozen=True)

@@ -18,9 +18,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from unseen.embedding import Embedding
-from unseen.engine.memory import return_memory
 from unseen.engine.run import Run, libraries_on_one_thread
-from unseen.engine.scratch import release_pages, scratch_zeros
+from unseen.engine.scratch import release_pages, return_memory, scratch_zeros
 from unseen.engine.sparse import inverse
 from unseen.errors import InputError, OutputError, logger, unknown_type
 from unseen.graph import Graph

@@ -7,9 +7,7 @@ fit is refused that needs less than 80 % of the memory.
 
 from __future__ import annotations
 
-import ctypes
 import sys
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -159,12 +157,6 @@ def _find_alternatives(method: Method, job: Job, free: float) -> str:
         f"unseen partition and python -m unseen.scale --method {other._traits.name} on several machines"
     )
     return ", or ".join(option for option in options if option)
-
-
-def return_memory() -> None:
-    """Give memory that was freed back to the system; the C library of Linux keeps what lies below something in use."""
-    with suppress(AttributeError, OSError, TypeError):
-        ctypes.CDLL(None).malloc_trim(0)
 
 
 def peak_bytes() -> float:

@@ -6,13 +6,14 @@ forgotten.
 
 from __future__ import annotations
 
+import ctypes
 import math
 import mmap
 import os
 import tempfile
 import weakref
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import IO
 
@@ -151,3 +152,9 @@ def release_pages(array: Array, start: int, stop: int) -> None:
     last = end if end == len(memory) else end // mmap.PAGESIZE * mmap.PAGESIZE
     if last > first:
         memory.madvise(mmap.MADV_DONTNEED, first, last - first)
+
+
+def return_memory() -> None:
+    """Give memory that was freed back to the system; the C library of Linux keeps what lies below something in use."""
+    with suppress(AttributeError, OSError, TypeError):
+        ctypes.CDLL(None).malloc_trim(0)

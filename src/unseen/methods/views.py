@@ -178,7 +178,7 @@ class Pool:
 
     def forget(self) -> None:
         """Make room for the result: forget the bases, unless other fits share them, and what was freed before."""
-        from unseen.engine.memory import return_memory
+        from unseen.engine.scratch import return_memory
 
         if self.run.shared is None:
             self.bases.clear()
