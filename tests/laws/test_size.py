@@ -10,7 +10,7 @@ import unseen
 
 SOURCE = Path(unseen.__file__).parent
 ROOT = SOURCE.parent.parent
-CEILINGS = {"src": 35_000, "tests": 24_700, "paper/src": 9_700}
+CEILINGS = {"src": 32_900, "tests": 22_700, "paper/src": 9_400}
 """Most lines of Python in each folder; the aims are 23,500, 18,000 and 9,000."""
 
 
