@@ -54,6 +54,8 @@ def test_the_keys_of_json_and_the_styles_of_the_table(cli: Callable, tmp_path: P
     assert all(0.3 < row["micro_f1"] < 1 and row["n_splits"] == 1 for row in rows)
     for style, sign in (
         ("markdown", "| --- |"),
+        ("latex", "\\begin{tabular}"),
+        ("csv", "dataset,"),
         ("text", "debian"),
     ):
         ran = cli(*words, "--format", style)

@@ -13,7 +13,9 @@ from unseen.errors import InputError
 class Output(options.Messages):
     """How tables are printed, and how many threads make them."""
 
-    style: Annotated[str, typer.Option("--format", help="text or markdown.", metavar="STYLE")] = "text"
+    style: Annotated[str, typer.Option("--format", help="text, markdown, csv or latex.", metavar="STYLE")] = (
+        "text"
+    )
     threads: options.Threads = None
 
 

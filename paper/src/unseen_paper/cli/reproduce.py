@@ -26,6 +26,8 @@ NAMES = (
 )  # fmt: skip
 TABLES = ("decline", "f1", "published-classifier", "words")
 """Experiments without a figure."""
+TITLE_LINES = {"text": "{}", "markdown": "## {}\n", "csv": "# {}", "latex": "% {}"}
+"""What stands above each table of `all`."""
 QUIET_SECONDS = 60
 """Where there is no bar, a line tells how far it is after so long, or after 25 runs."""
 
@@ -131,7 +133,7 @@ def reproduce(
         if not output.json:
             if experiment == "all":
                 title = EXPERIMENTS[name].title if name in EXPERIMENTS else name
-                sys.stdout.write(f"## {title}\n\n" if output.style == "markdown" else f"{title}\n")
+                sys.stdout.write(TITLE_LINES[output.style].format(title) + "\n")
             sys.stdout.write(text)
     if output.json:
         print_json(rows_of if experiment == "all" else rows_of[experiment])

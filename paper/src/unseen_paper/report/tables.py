@@ -1,23 +1,23 @@
-"""Tables of text cells, as plain text or Markdown."""
+"""Tables of text cells in the formats people paste: plain text, Markdown, csv, LaTeX."""
 
 from __future__ import annotations
 
+import csv
+import io
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from unseen.cli.output import align_table
 from unseen.errors import unknown_name
 
-STYLES = ("text", "markdown")
+Rows = Sequence[Sequence[str]]
 
 
-def render(
-    header: Sequence[str], rows: Sequence[Sequence[str]], *, style: str = "text", left: int = 1
-) -> str:
-    """Return the table in one of the styles ``text`` and ``markdown``.
+def render(header: Sequence[str], rows: Rows, *, style: str = "text", left: int = 1) -> str:
+    """Return the table in one of the styles ``text``, ``markdown``, ``csv``, ``latex``.
 
-    The first `left` columns are words, the others numbers. A number that starts and ends with ``*`` is the best of its
-    row, and bold in Markdown.
+    The first `left` columns are words, the others numbers. A number that starts and ends with ``*`` is the
+    best of its row and is set in bold where the style can.
 
     Examples
     --------
@@ -28,29 +28,74 @@ def render(
     """
     if style not in STYLES:
         raise unknown_name("style", style, STYLES)
-    # a line break would end the row
-    words = [[" ".join(cell.split()) for cell in row] for row in [header, *rows]]
-    if style == "text":
-        return align_table(words[0], words[1:], left=left)
+    words = [
+        [" ".join(cell.split()) for cell in row] for row in [header, *rows]
+    ]  # a line break would end the row
+    return STYLES[style](words[0], words[1:], left)
+
+
+def _text(header: Sequence[str], rows: Rows, left: int) -> str:
+    return align_table(header, rows, left=left)
+
+
+def _markdown(header: Sequence[str], rows: Rows, left: int) -> str:
     rule = ["---" if k < left else "---:" for k in range(len(header))]
     body = [
-        [_escape_words(c) if k < left else _escape_bars(_bold(c)) for k, c in enumerate(row)]
-        for row in words[1:]
+        [_markdown_words(c) if k < left else _bold(_bars(c), "**", "**") for k, c in enumerate(row)]
+        for row in rows
     ]
-    lines = [[_escape_bars(name) for name in words[0]], rule, *body]
-    return "".join(f"| {' | '.join(row)} |\n" for row in lines)
+    return "".join(f"| {' | '.join(row)} |\n" for row in [[_bars(name) for name in header], rule, *body])
 
 
-def _bold(cell: str) -> str:
-    marked = len(cell) > 2 and cell.startswith("*") and cell.endswith("*")
-    return f"**{cell[1:-1]}**" if marked else cell
-
-
-def _escape_bars(cell: str) -> str:
+def _bars(cell: str) -> str:
     return cell.replace("|", "\\|")
 
 
-def _escape_words(cell: str) -> str:
+def _markdown_words(cell: str) -> str:
     """Escape what Markdown or HTML would read as more than a letter; an underscore within a word is not."""
-    escaped = _escape_bars("".join(f"\\{c}" if c in "\\`*[]<>" else c for c in cell))
+    escaped = _bars("".join(f"\\{c}" if c in "\\`*[]<>" else c for c in cell))
     return re.sub(r"(?<!\w)_|_(?!\w)", r"\\_", escaped)
+
+
+def _csv(header: Sequence[str], rows: Rows, left: int) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    plain = [[c if k < left else _bold(c, "", "") for k, c in enumerate(row)] for row in rows]
+    writer.writerows([header, *plain])
+    return text.getvalue()
+
+
+def _latex(header: Sequence[str], rows: Rows, left: int) -> str:
+    columns = "l" * left + "r" * (len(header) - left)
+    lines = [f"\\begin{{tabular}}{{{columns}}}", "\\hline", _latex_row(header, len(header)), "\\hline"]
+    lines += [_latex_row(row, left) for row in rows]
+    return "\n".join([*lines, "\\hline", "\\end{tabular}"]) + "\n"
+
+
+def _latex_row(row: Sequence[str], left: int) -> str:
+    special = {c: f"\\{c}" for c in "&%$#_{}"} | {
+        "\\": "\\textbackslash{}",
+        "~": "\\textasciitilde{}",
+        "^": "\\textasciicircum{}",
+        "<": "\\textless{}",
+        ">": "\\textgreater{}",
+    }
+    cells = []
+    for k, cell in enumerate(row):
+        inner = cell if k < left else _bold(cell, "", "")
+        escaped = "".join(special.get(c, c) for c in inner).replace("±", "$\\pm$")
+        cells.append(f"\\textbf{{{escaped}}}" if inner != cell else escaped)
+    return " & ".join(cells) + " \\\\"
+
+
+def _bold(cell: str, before: str, after: str) -> str:
+    marked = len(cell) > 2 and cell.startswith("*") and cell.endswith("*")
+    return f"{before}{cell[1:-1]}{after}" if marked else cell
+
+
+STYLES: dict[str, Callable[[Sequence[str], Rows, int], str]] = {
+    "text": _text,
+    "markdown": _markdown,
+    "csv": _csv,
+    "latex": _latex,
+}
